@@ -1,0 +1,57 @@
+# Needs python3 >= 3.11 (with venv) and make, nothing else; everything is installed into $(VENV).
+# Another interpreter: make test PYTHON=python3.12 VENV=.venv312
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types unit bench clean
+
+help:
+	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
+	@echo "make test   lint, types and the test suite"
+	@echo "make bench  install what the benchmarks need and list their commands"
+	@echo "make clean  remove $(VENV), caches and build products"
+
+# Stamps record what has been installed, so that a second run starts at once. The install is editable:
+# only a change of pyproject.toml makes it run again.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("pydine needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-%: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	@touch $@
+
+# Stamps built by the pattern rule above are kept, not treated as intermediate files.
+.PRECIOUS: $(VENV)/.installed-%
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m pydine.demo
+
+test: lint types unit
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+unit: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2
+
+bench: $(VENV)/.installed-bench
+	@echo "Each benchmark is one command and writes its table under benchmarks/results/:"
+	@echo "  $(BIN)/python benchmarks/accuracy.py     error against the oracle on the paper's datasets"
+	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
+	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

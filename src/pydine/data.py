@@ -1,0 +1,290 @@
+"""The arguments x, y and z, read and checked: from what people have to one ``Sample`` of clean arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pydine.columns import Columns, FloatArray, Table, read_columns
+
+__all__ = ["Sample", "TiesWarning", "read_sample"]
+
+# Rows that are needed beyond the number of columns, for the covariance to have degrees of freedom left.
+SPARE_ROWS = 10
+# A column is reported when more than this share of its rows have a value in common with another row.
+TIED_SHARE = 0.05
+# Sums of squares of what lies between stay clear of float64's overflow and underflow, whatever n.
+SMALLEST_SPREAD, LARGEST_VALUE = 1e-140, 1e140
+
+TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
+PACKAGE_FOLDER = str(Path(__file__).parent) + os.sep
+
+
+class TiesWarning(UserWarning):
+    """Columns hold tied values, though the estimator assumes continuous variables.
+
+    Attributes
+    ----------
+    shares : mapping of str to float
+        For every column concerned, the share of its rows that have their value in common with another row.
+    """
+
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Clean observations of X, Y and Z, one row each.
+
+    Parameters
+    ----------
+    x, y, z : ndarray of float64, shapes (n, dx), (n, dy) and (n, dz)
+        C-contiguous, finite, no column constant; dz = 0 when nothing is conditioned on. They may share memory
+        with the caller's data: not to be written to.
+    names : tuple of tuple of str
+        The column names of x, of y and of z.
+    n_dropped : int
+        Rows that were left out because of NaN or infinity.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    z: FloatArray
+    names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+    n_dropped: int = 0
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows n."""
+        return len(self.x)
+
+    @property
+    def dimensions(self) -> tuple[int, int, int]:
+        """Numbers of columns (dx, dy, dz)."""
+        return self.x.shape[1], self.y.shape[1], self.z.shape[1]
+
+
+def read_sample(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: str = "raise") -> Sample:
+    """Read x, y and z into arrays and refuse what cannot be estimated.
+
+    Rows are matched by position: an index, as pandas has it, is not looked at.
+
+    Parameters
+    ----------
+    x, y : array, list, series or frame, shapes (n,) or (n, dx) and (n,) or (n, dy)
+        Observations of X and Y: NumPy, anything with ``__array__``, (nested) lists, or columns and frames of
+        pandas, polars and pyarrow. With ``data``: a column name or a list of names.
+    z : as x, shape (n,) or (n, dz), optional
+        Observations of the variables to condition on. No columns at all means the same as None.
+    data : frame, mapping of columns or 2-D array, optional
+        Where names are looked up. In an array, columns go by their position.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with rows that hold NaN, infinity or a missing value: refuse, or leave them out of x, y and
+        z together and count them in ``n_dropped``.
+
+    Returns
+    -------
+    Sample
+        Finite float64 arrays with as many rows each.
+
+    Raises
+    ------
+    ValueError
+        If the input cannot be read or nothing could be estimated from it. The message says what to do.
+
+    Warns
+    -----
+    TiesWarning
+        Once, if more than 5% of the rows of a column have a value in common with another row.
+    """
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f"nan_policy must be 'raise' or 'omit', but got {nan_policy!r}.")
+    table = None if data is None else Table.read(data)
+    blocks = [read_columns("x", x, table), read_columns("y", y, table)]
+    if z is not None and (given := read_columns("z", z, table)).names:
+        blocks.append(given)
+
+    _check_shapes(blocks)
+    blocks, n_dropped = _finite_rows(blocks, omit=nan_policy == "omit")
+    _check_rows(blocks, n_dropped)
+    for block in blocks:
+        _check_range(block)
+    orders = [[_order(column) for column in block.values.T] for block in blocks]
+    _check_copies(blocks, orders)
+    _warn_of_ties(blocks, orders)
+
+    n = len(blocks[0].values)
+    nothing = Columns("z", (), np.empty((n, 0)))
+    read_x, read_y, read_z = (*blocks, nothing)[:3]
+    return Sample(
+        x=read_x.values,
+        y=read_y.values,
+        z=read_z.values,
+        names=(read_x.names, read_y.names, read_z.names),
+        n_dropped=n_dropped,
+    )
+
+
+def _check_shapes(blocks: Sequence[Columns]) -> None:
+    for block in blocks:
+        if not block.names:
+            raise ValueError(f"{block.label} must have at least one column, but has none; name or pass one.")
+    lengths = [len(block.values) for block in blocks]
+    if len(set(lengths)) > 1:
+        labels = _enumeration([block.label for block in blocks])
+        raise ValueError(
+            f"{labels} must have the same number of rows, one for each observation, but have "
+            f"{_enumeration(lengths)}; pass as many rows in each{TRANSPOSE_HINT}."
+        )
+
+
+def _finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], int]:
+    """Refuse rows with NaN or infinity, or leave them out of every block and count them."""
+    keep = np.ones(len(blocks[0].values), dtype=np.bool_)
+    for block in blocks:
+        finite = np.isfinite(block.values)
+        if not (omit or finite.all()):
+            row, i = np.argwhere(~finite)[0]
+            count = int((~finite.all(axis=1)).sum())
+            raise ValueError(
+                f"{block.label} must hold finite numbers, but {count} of its {len(keep)} rows hold NaN or "
+                f"infinity, the first in row {row} ({block.where(i)} is {block.values[row, i]}); mend those "
+                "rows, or pass nan_policy='omit' to leave them out."
+            )
+        keep &= finite.all(axis=1)
+    n_dropped = len(keep) - int(keep.sum())
+    if not n_dropped:
+        return blocks, 0
+    return [Columns(block.label, block.names, block.values[keep]) for block in blocks], n_dropped
+
+
+def _check_rows(blocks: Sequence[Columns], n_dropped: int) -> None:
+    n = len(blocks[0].values)
+    columns = sum(len(block.names) for block in blocks)
+    if n >= columns + SPARE_ROWS:
+        return
+    labels = _enumeration([block.label for block in blocks])
+    rows = f"{n} rows" + (f" ({n_dropped} with NaN or infinity were left out)" if n_dropped else "")
+    if columns > n:
+        raise ValueError(
+            f"{labels} have {columns} columns together but only {rows}, and with more dimensions than rows "
+            f"nothing can be estimated; pass more rows or fewer columns{TRANSPOSE_HINT}."
+        )
+    raise ValueError(
+        f"{labels} must have at least {columns + SPARE_ROWS} rows, {SPARE_ROWS} more than their columns "
+        f"together, but have {rows}; pass more rows or fewer columns."
+    )
+
+
+def _check_range(block: Columns) -> None:
+    """Refuse constant columns, and those whose squares would leave the range of float64."""
+    lows, highs = block.values.min(axis=0), block.values.max(axis=0)
+    for i, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
+        if low == high:
+            raise ValueError(
+                f"{block.where(i)} must vary, but is constant ({low:g} in every row); leave the column out."
+            )
+        if max(-low, high) > LARGEST_VALUE or high - low < SMALLEST_SPREAD:
+            raise ValueError(
+                f"{block.where(i)} must stay within ±{LARGEST_VALUE:g} and vary by more than "
+                f"{SMALLEST_SPREAD:g} for float64 to square it, but runs from {low:g} to {high:g}; rescale "
+                "it or take logarithms, which does not change the information."
+            )
+
+
+class _Order(NamedTuple):
+    """What the order of a column's values tells."""
+
+    signature: bytes  # the same for columns that are strictly monotone functions of each other
+    reversed: bool  # whether the signature was taken of the reversed order
+    tied: float  # share of rows with a value in common with another row
+
+
+def _order(column: FloatArray) -> _Order:
+    """Sort a column, shape (n,), once, for its ties and for a signature of its ranks."""
+    order = np.argsort(column)
+    ascending = column[order]
+    steps = ascending[1:] != ascending[:-1]
+    alone = np.concatenate([[True], steps]) & np.concatenate([steps, [True]])
+    ranks = np.empty(len(column), dtype=np.int64)
+    ranks[order] = np.concatenate([[0], np.cumsum(steps)])
+    top = int(ranks[order[-1]])
+    # Ranks or reversed ranks: the signature takes those whose first entry off the middle is the smaller.
+    first = int(np.argmax(2 * ranks != top))
+    reverse = 2 * int(ranks[first]) > top
+    signature = hashlib.blake2b((top - ranks if reverse else ranks).data, digest_size=16).digest()
+    return _Order(signature, reverse, float(np.mean(~alone)))
+
+
+def _check_copies(blocks: Sequence[Columns], orders: Sequence[Sequence[_Order]]) -> None:
+    """Refuse a column that is another one over again, up to a strictly monotone function."""
+    seen: dict[bytes, tuple[Columns, int, bool]] = {}
+    # z goes first: a column of x or y that z holds too is refused for that, whatever else it equals.
+    z_first = sorted(zip(blocks, orders, strict=True), key=lambda pair: pair[0].label != "z")
+    for block, block_orders in z_first:
+        for i, order in enumerate(block_orders):
+            earlier, j, was_reversed = seen.setdefault(order.signature, (block, i, order.reversed))
+            if earlier is block and j == i:
+                continue
+            if np.array_equal(earlier.values[:, j], block.values[:, i]):
+                relation = "holds the same values as"
+            else:
+                direction = "increasing" if was_reversed == order.reversed else "decreasing"
+                relation = f"is a strictly {direction} function of"
+            raise ValueError(
+                f"{block.where(i)} {relation} {earlier.where(j)} in all {len(block.values)} rows, "
+                f"{_consequence(earlier.label, block.label)}."
+            )
+
+
+def _consequence(earlier: str, label: str) -> str:
+    if earlier == label:
+        return f"so that it adds nothing and makes {label} singular; leave one of the two out"
+    if earlier == "z":
+        return f"so that it is constant once z is known; leave it out of {label} or out of z"
+    return "so that the information is infinite as far as they tell; leave it out of x or out of y"
+
+
+def _warn_of_ties(blocks: Sequence[Columns], orders: Sequence[Sequence[_Order]]) -> None:
+    tied = [
+        (block.where(i), block.names[i], order.tied)
+        for block, block_orders in zip(blocks, orders, strict=True)
+        for i, order in enumerate(block_orders)
+        if order.tied > TIED_SHARE
+    ]
+    if not tied:
+        return
+    shown = [f"{where} ({share:.0%} of the rows)" for where, _, share in tied[:5]]
+    more = [f"{len(tied) - 5} more"] if len(tied) > 5 else []
+    warning = TiesWarning(
+        f"Tied values in {_enumeration(shown + more)}: the estimator assumes continuous variables and gives "
+        "tied rows the average of their ranks, so that the estimate is that of a smoothed variable and may "
+        "be too small or too large. Take finer measurements if there are any, or add a little noise to those "
+        "columns and see how far the estimate moves."
+    )
+    warning.shares = {name: share for _, name, share in tied}
+    warnings.warn(warning, stacklevel=_level_of_caller())
+
+
+def _level_of_caller() -> int:
+    """Count how far up the stack, as seen from the calling function, the package ends."""
+    level = 0
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def _enumeration(items: Sequence[object]) -> str:
+    """Write "a", "a and b" or "a, b and c"."""
+    *head, last = map(str, items)
+    return f"{', '.join(head)} and {last}" if head else last

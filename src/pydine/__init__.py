@@ -1,0 +1,40 @@
+"""pydine: how much X tells about Y, alone or given Z, with normalizing flows (DINE).
+
+`mutual_information` answers most questions; `DINE` is the estimator behind it. Values are in nats.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydine._version import __version__
+
+if TYPE_CHECKING:
+    from pydine.data import TiesWarning
+    from pydine.estimation import mutual_information
+    from pydine.estimator import DINE
+    from pydine.results import InformationEstimate
+
+__all__ = ["DINE", "InformationEstimate", "TiesWarning", "__version__", "mutual_information"]
+
+# Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
+_HOMES = {
+    "DINE": "pydine.estimator",
+    "InformationEstimate": "pydine.results",
+    "TiesWarning": "pydine.data",
+    "mutual_information": "pydine.estimation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pydine' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

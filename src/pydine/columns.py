@@ -183,9 +183,7 @@ class Table:
         positional = self.names == tuple(range(len(self.names)))
         if positional and isinstance(name, (int, np.integer)) and -len(self.names) <= name < 0:
             return int(name) + len(self.names)
-        raise ValueError(
-            f"{label} asks for the column {name!r}, which data does not have; {self._hint(name)}."
-        )
+        raise ValueError(f"{label} asks for the column {name!r}, which data does not have; {self._hint(name)}.")
 
     def _hint(self, name: object) -> str:
         lowered = {str(known).lower(): known for known in reversed(self.names)}
@@ -285,9 +283,7 @@ def _one_column(label: str, value: Any) -> Any:
         return series
     array = _as_array(label, value)
     if array.ndim != 1:
-        raise ValueError(
-            f"{label} must name one-dimensional columns of data, but got {_description(value, array)}."
-        )
+        raise ValueError(f"{label} must name one-dimensional columns of data, but got {_description(value, array)}.")
     return array
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pydine.columns import Columns, FloatArray, Table, read_columns
 
-__all__ = ["Sample", "TiesWarning", "read_sample"]
+__all__ = ["Sample", "TiesWarning", "read_rows", "read_sample"]
 
 # Rows that are needed beyond the number of columns, for the covariance to have degrees of freedom left.
 SPARE_ROWS = 10
@@ -107,22 +107,36 @@ def read_sample(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: 
     """
     if nan_policy not in ("raise", "omit"):
         raise ValueError(f"nan_policy must be 'raise' or 'omit', but got {nan_policy!r}.")
-    table = None if data is None else Table.read(data)
-    blocks = [read_columns("x", x, table), read_columns("y", y, table)]
-    if z is not None and (given := read_columns("z", z, table)).names:
-        blocks.append(given)
-
-    _check_shapes(blocks)
-    blocks, n_dropped = _finite_rows(blocks, omit=nan_policy == "omit")
+    blocks, n_dropped = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
     _check_rows(blocks, n_dropped)
     for block in blocks:
         _check_range(block)
     orders = [[_order(column) for column in block.values.T] for block in blocks]
     _check_copies(blocks, orders)
     _warn_of_ties(blocks, orders)
+    return _as_sample(blocks, n_dropped)
 
-    n = len(blocks[0].values)
-    nothing = Columns("z", (), np.empty((n, 0)))
+
+def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None) -> Sample:
+    """Read rows for a model that is fitted already, as `read_sample` does, without asking what a fit needs.
+
+    Few rows, constant columns and ties are fine here; NaN, infinity and unequal lengths are not.
+    """
+    blocks, _ = _read_blocks(x, y, z, data, omit=False)
+    return _as_sample(blocks, 0)
+
+
+def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list[Columns], int]:
+    table = None if data is None else Table.read(data)
+    blocks = [read_columns("x", x, table), read_columns("y", y, table)]
+    if z is not None and (given := read_columns("z", z, table)).names:
+        blocks.append(given)
+    _check_shapes(blocks)
+    return _finite_rows(blocks, omit=omit)
+
+
+def _as_sample(blocks: Sequence[Columns], n_dropped: int) -> Sample:
+    nothing = Columns("z", (), np.empty((len(blocks[0].values), 0)))
     read_x, read_y, read_z = (*blocks, nothing)[:3]
     return Sample(
         x=read_x.values,

@@ -140,9 +140,7 @@ class InformationEstimate:
             If the level is not a number strictly between 0 and 1.
         """
         if not (_is_number(level) and 0.0 < level < 1.0):
-            raise ValueError(
-                f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}."
-            )
+            raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
         if math.isnan(self.standard_error):
             return ConfidenceInterval(math.nan, math.nan)
         margin = NormalDist().inv_cdf((1.0 + level) / 2.0) * self.standard_error

@@ -1,0 +1,62 @@
+"""Compilation: Numba with a disk cache that knows all of the engine's sources, and a word to whoever waits for it."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numba as nb
+
+PATIENCE = 1.5  # seconds of silence before a first call explains itself
+
+
+def _sources_digest() -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+_DIGEST = _sources_digest()
+
+
+def compiled(*, fastmath: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function without the interpreter's lock, and keep the machine code on disk.
+
+    Numba's cache is valid as long as the file of the function itself has not changed, though the machine code holds
+    that of functions from other files too. Here it is valid as long as no file of the engine has changed.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", fastmath=fastmath)(function)
+        cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+        if hasattr(cache_file, "_source_stamp"):
+            cache_file._source_stamp = _DIGEST
+        return dispatcher
+
+    return decorate
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Say what is being waited for if the block takes long: compilation, once for a machine."""
+    timer = threading.Timer(PATIENCE, _explain)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _explain() -> None:
+    sys.stderr.write(
+        "pydine: compiling its kernels for this machine. This happens once, takes about half a minute, and is kept "
+        "on disk.\n"
+    )
+    sys.stderr.flush()

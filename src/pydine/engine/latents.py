@@ -1,0 +1,135 @@
+"""From columns to latents: normal scores, a ladder for every unit, recalibration, and projection of z.
+
+The default's conditional diffeomorphisms. Each step is monotone in the column that it maps, so the information
+between the sides given z is the columns' own (paper, Lemma 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.engine.execution import run
+from pydine.engine.ladder import LadderSettings, fit_ladder
+from pydine.engine.marginal import ScoreMap
+from pydine.engine.plan import Unit, autoregressive, unique
+from pydine.engine.projection import Projection, random_waves
+from pydine.engine.unit import FittedUnit, quadratic
+
+FloatArray = NDArray[np.float64]
+
+# Functions of z beyond z itself are projected out if rungs above the linear one have this weight, averaged over units.
+NONLINEAR_WEIGHT = 0.05
+
+
+@dataclass(frozen=True)
+class RankFlow:
+    """Fitted maps of x and y, given z, to latents that are jointly Gaussian under a Gaussian copula given z.
+
+    Columns are numbered x, then y, then z.
+
+    Parameters
+    ----------
+    dimensions : tuple of int
+        (dx, dy, dz).
+    maps : tuple of ScoreMap
+        Normal scores of every column.
+    units : dict of Unit to FittedUnit
+        In the order of the columns of x and y.
+    recalibration : tuple of ScoreMap
+        Normal scores again, of every unit's latents.
+    projection : Projection
+    """
+
+    dimensions: tuple[int, int, int]
+    maps: tuple[ScoreMap, ...]
+    units: dict[Unit, FittedUnit]
+    recalibration: tuple[ScoreMap, ...]
+    projection: Projection
+
+    @property
+    def cross_product(self) -> FloatArray:
+        """Summed products of the latents of x and y, shape (dx + dy, dx + dy)."""
+        return self.projection.cross_product
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom of the cross-product."""
+        return self.projection.dof
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the latents' marginals were made normal by ranks (and the estimate carries the ranks' bias)."""
+        return True
+
+    def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Map rows (n, dx), (n, dy), (n, dz) to latents (n, dx), (n, dy)."""
+        scores = self._scores(x, y, z)
+        latents = np.empty((len(self.units), scores.shape[1]))
+        pairs = zip(self.units.items(), self.recalibration, strict=True)
+        for out, ((unit, fitted), recalibrate) in zip(latents, pairs, strict=True):
+            out[:] = recalibrate(fitted.latent(scores[unit.target], scores[list(unit.context)]))
+        dx, dy, _ = self.dimensions
+        latents = self.projection(latents, scores[dx + dy :])
+        return latents[:dx].T, latents[dx:].T
+
+    def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+        """ln p(x | z) + ln p(y | z) of rows, in nats, as densities of the columns' normal scores, shape (n,)."""
+        scores = self._scores(x, y, z)
+        total: FloatArray = np.zeros(scores.shape[1])
+        for unit, fitted in self.units.items():
+            total += fitted.log_density(scores[unit.target], scores[list(unit.context)])
+        return total
+
+    def _scores(self, *blocks: FloatArray) -> FloatArray:
+        columns = np.hstack(blocks).T
+        return np.array([m(np.ascontiguousarray(column)) for m, column in zip(self.maps, columns, strict=True)])
+
+
+def fit_rank_flow(
+    x: FloatArray, y: FloatArray, z: FloatArray, settings: LadderSettings, n_jobs: int | None = None
+) -> RankFlow:
+    """Fit the default's maps.
+
+    Parameters
+    ----------
+    x, y, z : ndarray, shapes (n, dx), (n, dy), (n, dz)
+    settings : LadderSettings
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    """
+    dimensions = dx, dy, dz = x.shape[1], y.shape[1], z.shape[1]
+    fits = [ScoreMap.fit(np.ascontiguousarray(column)) for block in (x, y, z) for column in block.T]
+    scores = np.array([scores for _, scores in fits])
+    given = range(dx + dy, dx + dy + dz)
+    units = unique(autoregressive(range(dx), given) + autoregressive(range(dx, dx + dy), given))
+
+    def fit_unit(unit: Unit) -> tuple[FittedUnit, ScoreMap, FloatArray]:
+        target, context = scores[unit.target], scores[list(unit.context)]
+        fitted = fit_ladder(target, context, settings)
+        return fitted, *ScoreMap.fit(fitted.latent(target, context) if fitted.models else target)
+
+    fitted, recalibration, latents = zip(*run(fit_unit, units, n_jobs), strict=True)
+    features = _functions_of_z(units, fitted, dz, settings.seed)
+    projection = Projection.fit(np.array(latents), scores[dx + dy :], features)
+    maps = tuple(m for m, _ in fits)
+    return RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
+
+
+def _functions_of_z(
+    units: list[Unit], fitted: tuple[FittedUnit, ...], dz: int, seed: int
+) -> Callable[[FloatArray], FloatArray] | None:
+    """What is projected out beside z: nothing where z acts linearly, else what was learned of z and a general basis."""
+    if dz == 0 or np.mean([f.nonlinear_weight for f in fitted]) < NONLINEAR_WEIGHT:
+        return None
+    seeing_z_alone = [f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz]
+    waves = random_waves(dz, seed)
+
+    def features(z: FloatArray) -> FloatArray:
+        polynomials = quadratic(z)[dz:].T
+        return np.hstack([polynomials, *(f.features(z) for f in seeing_z_alone), waves(z)])
+
+    return features

@@ -1,0 +1,136 @@
+"""Projection of what depends on z out of both sides at once.
+
+A flow follows z imperfectly, and what it leaves or overfits differs between the two sides: both loosen the dependence
+that is to be measured. A projection on the same functions of z on both sides costs only degrees of freedom, whichever
+functions are taken. So z itself is always projected out; so are its cubes where rows are plenty, because what acts
+linearly in the units of z bends when z is turned into scores; and where z acts non-linearly a rich set of functions is:
+what either side's networks learned, polynomials, and random waves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dpstrf
+
+FloatArray = NDArray[np.float64]
+
+WAVES, WAVE_FREQUENCY = 200, 1.5
+CUBIC_SHARE = 0.05  # of the rows' degrees of freedom may always go into z and its cubes
+LARGEST_SHARE = 1.0 / 3.0  # of the rows' degrees of freedom go into the functions of z
+SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
+ROWS_AT_ONCE = 1 << 14
+
+
+def random_waves(n_columns: int, seed: int) -> Callable[[FloatArray], FloatArray]:
+    """Cosines of random directions of z, (c, n) to (n, WAVES): the more, the more smooth functions of z they span."""
+    rng = np.random.default_rng([seed, n_columns])
+    directions = rng.standard_normal((n_columns, WAVES)) * (WAVE_FREQUENCY / np.sqrt(n_columns))
+    phases = rng.uniform(0.0, 2.0 * np.pi, WAVES).astype(np.float32)
+    # NumPy vectorises the cosine in float32 only; any smooth function of z serves, so its rounding does not matter.
+    return lambda z: np.cos((z.T @ directions).astype(np.float32) + phases)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Residuals of latents after a regression on functions of z.
+
+    Parameters
+    ----------
+    functions : callable
+        Functions of z: an array (dz, n) to one (n, q), the first of them a constant.
+    chosen : ndarray of int, shape (r,)
+        Those that are linearly independent and used.
+    coefficients : ndarray, shape (r, d)
+    cross_product : ndarray, shape (d, d)
+        Of the residuals, summed over rows.
+    dof : int
+        Degrees of freedom that remain: rows less functions used.
+    """
+
+    functions: Callable[[FloatArray], FloatArray]
+    chosen: NDArray[np.intp]
+    coefficients: FloatArray
+    cross_product: FloatArray
+    dof: int
+
+    @classmethod
+    def fit(
+        cls,
+        latents: FloatArray,
+        z: FloatArray,
+        features: Callable[[FloatArray], FloatArray] | None,
+    ) -> Projection:
+        """Project a constant, z and `features` of z out of latents.
+
+        Parameters
+        ----------
+        latents : ndarray, shape (d, n)
+        z : ndarray, shape (dz, n)
+        features : callable or None
+            (dz, m) to (m, q); used as far as a third of the degrees of freedom goes.
+        """
+        n, dz = latents.shape[1], len(z)
+        cubic = 1 + 2 * dz <= CUBIC_SHARE * n
+        n_first = 1 + (2 * dz if cubic else dz)
+
+        def functions(block: FloatArray) -> FloatArray:
+            always = [np.ones((1, block.shape[1])), block]
+            if cubic:
+                always.append((block * block - 3.0) * block)
+            first = np.vstack(always).T
+            return first if features is None else np.hstack([first, features(block)])
+
+        gram = _gram(latents, z, functions)
+        q = len(gram) - len(latents)
+        size, target = gram[:q, :q], gram[:q, q:]
+        chosen = _independent(size, n_first, max(0, int(LARGEST_SHARE * n) - n_first))
+        inner = np.ix_(chosen, chosen)
+        coefficients = cho_solve((np.linalg.cholesky(size[inner]), True), target[chosen])
+        cross = gram[q:, q:] - target[chosen].T @ coefficients
+        return cls(functions, chosen, coefficients, 0.5 * (cross + cross.T), n - len(chosen))
+
+    def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
+        """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
+        residuals = latents.copy()
+        for start in range(0, latents.shape[1], ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            residuals[:, rows] -= (self.functions(z[:, rows])[:, self.chosen] @ self.coefficients).T
+        return residuals
+
+
+def _gram(latents: FloatArray, z: FloatArray, functions: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Cross-products of the functions of z and the latents, summed block by block, shape (q + d, q + d)."""
+    total: FloatArray | None = None
+    for start in range(0, latents.shape[1], ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        block = np.hstack([functions(np.ascontiguousarray(z[:, rows])), latents[:, rows].T])
+        total = block.T @ block if total is None else total + block.T @ block
+    if total is None:
+        raise ValueError("latents has no rows")
+    return total
+
+
+def _independent(size: FloatArray, n_first: int, budget: int) -> NDArray[np.intp]:
+    """Choose linearly independent functions: all that are independent of the first ones, then at most `budget` others.
+
+    Pivoted Cholesky takes at every step the function that the chosen ones explain least.
+    """
+    scale = np.sqrt(np.diag(size))
+    normal = size / np.outer(scale, scale)
+    first = _pivots(normal[:n_first, :n_first])
+    if budget == 0 or len(size) == n_first:
+        return first
+    factor = np.linalg.cholesky(normal[np.ix_(first, first)])
+    explained = np.linalg.solve(factor, normal[first][:, n_first:])
+    rest = _pivots(normal[n_first:, n_first:] - explained.T @ explained)
+    return np.concatenate([first, np.sort(n_first + rest[:budget])])
+
+
+def _pivots(matrix: FloatArray) -> NDArray[np.intp]:
+    _, pivots, rank, _ = dpstrf(matrix, tol=SMALLEST_REMAINDER)
+    return np.asarray(pivots[:rank] - 1, dtype=np.intp)

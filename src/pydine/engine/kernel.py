@@ -395,8 +395,10 @@ def add_tails(theta, sizes, activations, groups, skip, weight, target, context, 
         out, location = _outputs(theta, sizes, activations, groups, skip, context, i, values, fresh)
         for j in range(k):
             z = (target[i] - location - out[k + j]) * math.exp(-out[2 * k + j]) * SQRT_HALF
-            lower[i] += 0.5 * weight * out[j] * math.erfc(-z)
-            upper[i] += 0.5 * weight * out[j] * math.erfc(z)
+            small = math.erfc(abs(z))
+            low, high = (small, 2.0 - small) if z < 0.0 else (2.0 - small, small)
+            lower[i] += 0.5 * weight * out[j] * low
+            upper[i] += 0.5 * weight * out[j] * high
 
 
 @_exact

@@ -246,7 +246,11 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
                 total += weights[j] * ratios[i, j]
             for j in range(m):
                 fresh[j] += weights[j] * ratios[i, j] / total
-        weights = fresh / n
+        fresh /= n
+        change = np.abs(fresh - weights).max()
+        weights = fresh
+        if change < 1e-4:
+            break
     return weights
 
 

@@ -6,7 +6,6 @@ between the sides given z is the columns' own (paper, Lemma 1).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +15,8 @@ from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, fit_ladder
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive, unique
-from pydine.engine.projection import Projection, random_waves
-from pydine.engine.unit import FittedUnit, quadratic
+from pydine.engine.projection import FunctionsOfZ, Projection
+from pydine.engine.unit import FittedUnit
 
 FloatArray = NDArray[np.float64]
 
@@ -59,11 +58,6 @@ class RankFlow:
     def dof(self) -> int:
         """Degrees of freedom of the cross-product."""
         return self.projection.dof
-
-    @property
-    def is_ranked(self) -> bool:
-        """Whether the latents' marginals were made normal by ranks (and the estimate carries the ranks' bias)."""
-        return True
 
     def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Map rows (n, dx), (n, dy), (n, dz) to latents (n, dx), (n, dy)."""
@@ -113,23 +107,14 @@ def fit_rank_flow(
         return fitted, *ScoreMap.fit(fitted.latent(target, context) if fitted.models else target)
 
     fitted, recalibration, latents = zip(*run(fit_unit, units, n_jobs), strict=True)
-    features = _functions_of_z(units, fitted, dz, settings.seed)
-    projection = Projection.fit(np.array(latents), scores[dx + dy :], features)
+    functions = FunctionsOfZ.choose(dz, len(x), _units_to_learn_from(units, fitted, dz), settings.seed)
+    projection = Projection.fit(np.array(latents), scores[dx + dy :], functions)
     maps = tuple(m for m, _ in fits)
     return RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
 
 
-def _functions_of_z(
-    units: list[Unit], fitted: tuple[FittedUnit, ...], dz: int, seed: int
-) -> Callable[[FloatArray], FloatArray] | None:
-    """What is projected out beside z: nothing where z acts linearly, else what was learned of z and a general basis."""
+def _units_to_learn_from(units: list[Unit], fitted: tuple[FittedUnit, ...], dz: int) -> tuple[FittedUnit, ...] | None:
+    """Units that see z alone, if z acts non-linearly on some; otherwise nothing is to be learned from them."""
     if dz == 0 or np.mean([f.nonlinear_weight for f in fitted]) < NONLINEAR_WEIGHT:
         return None
-    seeing_z_alone = [f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz]
-    waves = random_waves(dz, seed)
-
-    def features(z: FloatArray) -> FloatArray:
-        polynomials = quadratic(z)[dz:].T
-        return np.hstack([polynomials, *(f.features(z) for f in seeing_z_alone), waves(z)])
-
-    return features
+    return tuple(f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz)

@@ -40,7 +40,7 @@ class PaperSettings:
     components: int = 16
     iterations: int = 2000
     patience: int = 100
-    held_out: float = 0.25
+    held_out: float = 0.2
     seed: int = 0
 
 

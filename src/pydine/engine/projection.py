@@ -9,13 +9,14 @@ what either side's networks learned, polynomials, and random waves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpstrf
+
+from pydine.engine.unit import FittedUnit, quadratic
 
 FloatArray = NDArray[np.float64]
 
@@ -26,13 +27,51 @@ SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all bu
 ROWS_AT_ONCE = 1 << 14
 
 
-def random_waves(n_columns: int, seed: int) -> Callable[[FloatArray], FloatArray]:
-    """Cosines of random directions of z, (c, n) to (n, WAVES): the more, the more smooth functions of z they span."""
-    rng = np.random.default_rng([seed, n_columns])
-    directions = rng.standard_normal((n_columns, WAVES)) * (WAVE_FREQUENCY / np.sqrt(n_columns))
-    phases = rng.uniform(0.0, 2.0 * np.pi, WAVES).astype(np.float32)
-    # NumPy vectorises the cosine in float32 only; any smooth function of z serves, so its rounding does not matter.
-    return lambda z: np.cos((z.T @ directions).astype(np.float32) + phases)
+@dataclass(frozen=True)
+class FunctionsOfZ:
+    """The functions that are projected out: an array z (dz, n) to one (n, q).
+
+    Parameters
+    ----------
+    dz : int
+    cubic : bool
+        Whether the cubes of z are always among them.
+    learned : tuple of FittedUnit or None
+        Units that see z alone and whose networks' hidden units are used, with polynomials and random waves beside
+        them: cosines along random directions, which span the more smooth functions of z the more there are. None
+        where z acts linearly.
+    directions, phases : ndarray, shapes (dz, WAVES) and (WAVES,)
+    """
+
+    dz: int
+    cubic: bool
+    learned: tuple[FittedUnit, ...] | None
+    directions: FloatArray
+    phases: FloatArray
+
+    @classmethod
+    def choose(cls, dz: int, n: int, learned: tuple[FittedUnit, ...] | None, seed: int) -> FunctionsOfZ:
+        """Choose the functions for n rows."""
+        rng = np.random.default_rng([seed, dz])
+        directions = rng.standard_normal((dz, WAVES)) * (WAVE_FREQUENCY / np.sqrt(max(dz, 1)))
+        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, directions, rng.uniform(0.0, 2.0 * np.pi, WAVES))
+
+    @property
+    def n_always(self) -> int:
+        """How many are used whatever they cost: a constant, z, and its cubes if `cubic`. They come first."""
+        return 1 + (2 if self.cubic else 1) * self.dz
+
+    def __call__(self, z: FloatArray) -> FloatArray:
+        """Evaluate all of them."""
+        parts = [np.ones((z.shape[1], 1)), z.T]
+        if self.cubic:
+            parts.append(((z * z - 3.0) * z).T)
+        if self.learned is not None:
+            parts.append(quadratic(z)[self.dz :].T)
+            parts += [part for unit in self.learned for part in unit.features(z)]
+            # NumPy vectorises the cosine in float32 only; any smooth function serves, so its rounding does not matter.
+            parts.append(np.cos((z.T @ self.directions + self.phases).astype(np.float32)))
+        return np.hstack(parts)
 
 
 @dataclass(frozen=True)
@@ -41,8 +80,7 @@ class Projection:
 
     Parameters
     ----------
-    functions : callable
-        Functions of z: an array (dz, n) to one (n, q), the first of them a constant.
+    functions : FunctionsOfZ
     chosen : ndarray of int, shape (r,)
         Those that are linearly independent and used.
     coefficients : ndarray, shape (r, d)
@@ -52,43 +90,29 @@ class Projection:
         Degrees of freedom that remain: rows less functions used.
     """
 
-    functions: Callable[[FloatArray], FloatArray]
+    functions: FunctionsOfZ
     chosen: NDArray[np.intp]
     coefficients: FloatArray
     cross_product: FloatArray
     dof: int
 
     @classmethod
-    def fit(
-        cls,
-        latents: FloatArray,
-        z: FloatArray,
-        features: Callable[[FloatArray], FloatArray] | None,
-    ) -> Projection:
-        """Project a constant, z and `features` of z out of latents.
+    def fit(cls, latents: FloatArray, z: FloatArray, functions: FunctionsOfZ) -> Projection:
+        """Project functions of z out of latents.
 
         Parameters
         ----------
         latents : ndarray, shape (d, n)
         z : ndarray, shape (dz, n)
-        features : callable or None
-            (dz, m) to (m, q); used as far as a third of the degrees of freedom goes.
+        functions : FunctionsOfZ
+            Those that are not always used are as far as a third of the degrees of freedom goes.
         """
-        n, dz = latents.shape[1], len(z)
-        cubic = 1 + 2 * dz <= CUBIC_SHARE * n
-        n_first = 1 + (2 * dz if cubic else dz)
-
-        def functions(block: FloatArray) -> FloatArray:
-            always = [np.ones((1, block.shape[1])), block]
-            if cubic:
-                always.append((block * block - 3.0) * block)
-            first = np.vstack(always).T
-            return first if features is None else np.hstack([first, features(block)])
-
+        n = latents.shape[1]
         gram = _gram(latents, z, functions)
         q = len(gram) - len(latents)
         size, target = gram[:q, :q], gram[:q, q:]
-        chosen = _independent(size, n_first, max(0, int(LARGEST_SHARE * n) - n_first))
+        budget = max(0, int(LARGEST_SHARE * n) - functions.n_always)
+        chosen = _independent(size, functions.n_always, budget)
         inner = np.ix_(chosen, chosen)
         coefficients = cho_solve((np.linalg.cholesky(size[inner]), True), target[chosen])
         cross = gram[q:, q:] - target[chosen].T @ coefficients
@@ -103,13 +127,14 @@ class Projection:
         return residuals
 
 
-def _gram(latents: FloatArray, z: FloatArray, functions: Callable[[FloatArray], FloatArray]) -> FloatArray:
+def _gram(latents: FloatArray, z: FloatArray, functions: FunctionsOfZ) -> FloatArray:
     """Cross-products of the functions of z and the latents, summed block by block, shape (q + d, q + d)."""
     total: FloatArray | None = None
     for start in range(0, latents.shape[1], ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         block = np.hstack([functions(np.ascontiguousarray(z[:, rows])), latents[:, rows].T])
-        total = block.T @ block if total is None else total + block.T @ block
+        square = block.T @ block
+        total = square if total is None else total + square
     if total is None:
         raise ValueError("latents has no rows")
     return total

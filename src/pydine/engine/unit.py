@@ -144,10 +144,9 @@ class FittedUnit:
             density[rows] = np.logaddexp.reduce(terms, axis=0)
         return density
 
-    def features(self, context: FloatArray) -> FloatArray:
-        """Return what the networks learned of the context, shape (c, n) to (n, q)."""
-        learned = [m.network.hidden_features(m.theta, m.expansion(context)) for m in self.models]
-        return np.hstack(learned) if learned else np.empty((context.shape[1], 0))
+    def features(self, context: FloatArray) -> list[FloatArray]:
+        """Return what each network learned of the context, shape (c, n), as arrays (n, q_i)."""
+        return [m.network.hidden_features(m.theta, m.expansion(context)) for m in self.models]
 
 
 MARGINAL = FittedUnit((), NOTHING, 1.0, {"marginal": 1.0})

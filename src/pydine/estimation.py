@@ -29,13 +29,13 @@ class Settings:
 
     base: str = "gaussian"
     algorithm: str = "ladder"
-    n_components: int = 2
-    hidden_units: int = 8
-    n_networks: int = 2
-    n_folds: int = 3
-    weight_decay: float = 0.67
-    max_iter: int = 100
-    max_rows: int = 30_000
+    n_components: int = LadderSettings.components
+    hidden_units: int = LadderSettings.hidden_units
+    n_networks: int = LadderSettings.networks
+    n_folds: int = LadderSettings.folds
+    weight_decay: float = LadderSettings.weight_decay
+    max_iter: int = LadderSettings.iterations
+    max_rows: int = LadderSettings.max_rows
     random_state: RandomState = 0
     n_jobs: int | None = None
 
@@ -166,7 +166,7 @@ def mutual_information(
         A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
     base : {"gaussian"}, default="gaussian"
         Base distribution of the latents (see `DINE`).
-    random_state : int, numpy.random.RandomState or None, default=0
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same integer gives the same number to the last bit.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.

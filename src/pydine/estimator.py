@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pydine.data import Sample, read_rows, read_sample
-from pydine.estimation import Settings, estimate
+from pydine.engine.paper import PaperSettings
+from pydine.estimation import RandomState, Settings, estimate
 
 FloatArray = NDArray[np.float64]
 
@@ -47,7 +48,7 @@ class DINE(BaseEstimator):
         Most iterations in the training of a network.
     max_rows : int, default=30000
         Rows that flows learn from at most; every row is still mapped and counted (ladder only).
-    random_state : int, numpy.random.RandomState or None, default=0
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same integer gives the same number to the last bit; None draws a seed anew in every fit.
     n_jobs : int or None, default=None
         Threads, as in scikit-learn: None is one, -1 all. The result does not depend on it.
@@ -81,17 +82,17 @@ class DINE(BaseEstimator):
     def __init__(
         self,
         *,
-        base: str = "gaussian",
-        algorithm: str = "ladder",
-        n_components: int = 2,
-        hidden_units: int = 8,
-        n_networks: int = 2,
-        n_folds: int = 3,
-        weight_decay: float = 0.67,
-        max_iter: int = 100,
-        max_rows: int = 30_000,
-        random_state: int | np.random.RandomState | None = 0,
-        n_jobs: int | None = None,
+        base: str = Settings.base,
+        algorithm: str = Settings.algorithm,
+        n_components: int = Settings.n_components,
+        hidden_units: int = Settings.hidden_units,
+        n_networks: int = Settings.n_networks,
+        n_folds: int = Settings.n_folds,
+        weight_decay: float = Settings.weight_decay,
+        max_iter: int = Settings.max_iter,
+        max_rows: int = Settings.max_rows,
+        random_state: RandomState = Settings.random_state,
+        n_jobs: int | None = Settings.n_jobs,
         nan_policy: str = "raise",
     ) -> None:
         self.base = base

@@ -2,8 +2,10 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import digamma, ndtri
+from scipy.special import ndtri
 from scipy.stats import rankdata
+
+from pydine.information import gaussian_information, wishart_bias
 
 
 def gaussian_copula(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None) -> float:
@@ -52,7 +54,9 @@ def oracle(latent_x: ArrayLike, latent_y: ArrayLike, z: ArrayLike | None = None)
     intercept = np.ones((len(x), 1))
     basis = _orthonormal(intercept if z is None else np.hstack([intercept, _columns(z)]))
     x, y = x - basis @ (basis.T @ x), y - basis @ (basis.T @ y)
-    return _gaussian_information(x, y, dof=len(x) - basis.shape[1])
+    both = np.hstack([x, y])
+    dx, dy = x.shape[1], y.shape[1]
+    return gaussian_information(both.T @ both, dx) - wishart_bias(dx, dy, len(x) - basis.shape[1])
 
 
 def _columns(a: ArrayLike) -> NDArray[np.float64]:
@@ -70,19 +74,3 @@ def _orthonormal(a: NDArray[np.float64]) -> NDArray[np.float64]:
     """Orthonormal basis of the columns of a, shape (n, rank)."""
     basis, size, _ = np.linalg.svd(a / np.linalg.norm(a, axis=0), full_matrices=False)
     return basis[:, size > 1e-10 * size[0]]
-
-
-def _log_det(a: NDArray[np.float64]) -> float:
-    return float(np.linalg.slogdet(a.T @ a)[1])
-
-
-def _wishart(d: int, dof: int) -> float:
-    """Mean of ln det W, W a standard Wishart matrix of size d with dof degrees of freedom."""
-    return float(d * np.log(2.0) + digamma((dof - np.arange(d)) / 2).sum())
-
-
-def _gaussian_information(x: NDArray[np.float64], y: NDArray[np.float64], dof: int) -> float:
-    dx, dy = x.shape[1], y.shape[1]
-    value = _log_det(x) + _log_det(y) - _log_det(np.hstack([x, y]))
-    bias = _wishart(dx, dof) + _wishart(dy, dof) - _wishart(dx + dy, dof)
-    return 0.5 * (value - bias)

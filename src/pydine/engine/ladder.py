@@ -31,7 +31,7 @@ NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixtur
 ROWS_PER_PRODUCT = 10  # the quadratic rung needs this many training rows for each product of two columns
 LEAST_GAIN = 3.0  # nats: a likelihood-ratio test of a mixture weight of zero at the level 0.007
 LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
-LINEAR_ITERATIONS, TOLERANCE = 40, 1e-5
+LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
 
 
 @dataclass(frozen=True)

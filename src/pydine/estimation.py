@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.data import Sample, read_sample
 from pydine.engine.ladder import LadderSettings
@@ -15,12 +16,14 @@ from pydine.engine.paper import PaperFlow, PaperSettings, fit_paper_flow
 from pydine.information import gaussian_information, gaussian_standard_error, rank_effect, wishart_bias
 from pydine.results import InformationEstimate
 
+FloatArray = NDArray[np.float64]
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 BASES = ("gaussian",)
 ALGORITHMS = ("ladder", "paper")
 LEAST = {"n_components": 1, "hidden_units": 1, "n_networks": 0, "n_folds": 2, "max_iter": 1, "max_rows": 100}
 BIAS_REPLICATES = 16
+SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that is more than rounding
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,7 @@ def _corrected(flow: RankFlow, sample: Sample, seed: int) -> tuple[float, float,
     """The closed form less its bias and that of the ranks."""
     dx, dy, _ = flow.dimensions
     covariance = flow.cross_product / flow.dof
+    _check_rank(covariance, sample)
     wishart = wishart_bias(dx, dy, flow.dof)
     rng = np.random.default_rng([seed, dx, dy])
     ranks = rank_effect(covariance, dx, flow.dof, sample.n_samples, BIAS_REPLICATES, rng)
@@ -142,6 +146,23 @@ def _corrected(flow: RankFlow, sample: Sample, seed: int) -> tuple[float, float,
     names = [name for block in sample.names[:2] for name in block]
     rungs = {name: unit.rung_weights for name, unit in zip(names, flow.units.values(), strict=True)}
     return value, error, {"wishart_bias": wishart, "rank_bias": ranks.bias, "rungs": rungs}
+
+
+def _check_rank(covariance: FloatArray, sample: Sample) -> None:
+    """Refuse latents that are exhausted: a column that z determines, or columns that determine each other."""
+    labels = [(label, name) for label, names in zip("xy", sample.names, strict=False) for name in names]
+    for (label, name), variance in zip(labels, np.diag(covariance), strict=True):
+        if variance < SMALLEST_VARIANCE:
+            raise ValueError(
+                f"column {name!r} of {label} must vary given z, but z determines it and nothing of it is left; leave "
+                "the column out."
+            )
+    scale = np.sqrt(np.diag(covariance))
+    if np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < SMALLEST_VARIANCE:
+        raise ValueError(
+            "the columns of x and y must not determine each other, but some are a combination of others: either the "
+            "information is infinite, or a column can be left out without loss."
+        )
 
 
 def mutual_information(

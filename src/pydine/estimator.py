@@ -122,9 +122,9 @@ class DINE(BaseEstimator):
         """
         settings: dict[str, Any] = {
             "algorithm": "paper",
-            "n_components": 16,
-            "hidden_units": 4,
-            "max_iter": 500,
+            "n_components": PaperSettings.components,
+            "hidden_units": PaperSettings.hidden_units,
+            "max_iter": PaperSettings.iterations,
         }
         return cls(**{**settings, **changes})
 

@@ -22,6 +22,7 @@ FloatArray = NDArray[np.float64]
 
 # Functions of z beyond z itself are projected out if rungs above the linear one have this weight, averaged over units.
 NONLINEAR_WEIGHT = 0.05
+SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def fit_rank_flow(
 
     fitted, recalibration, latents = zip(*run(fit_unit, units, n_jobs), strict=True)
     functions = FunctionsOfZ.choose(dz, len(x), _units_to_learn_from(units, fitted, dz), settings.seed)
-    projection = Projection.fit(np.array(latents), scores[dx + dy :], functions)
+    projection = Projection.fit(np.array(latents), scores[dx + dy :], functions, dx + dy + SPARE_DOF)
     maps = tuple(m for m, _ in fits)
     return RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
 

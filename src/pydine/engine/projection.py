@@ -24,6 +24,7 @@ WAVES, WAVE_FREQUENCY = 200, 1.5
 CUBIC_SHARE = 0.05  # of the rows' degrees of freedom may always go into z and its cubes
 LARGEST_SHARE = 1.0 / 3.0  # of the rows' degrees of freedom go into the functions of z
 SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
+FARTHEST_SCORE = 10.0
 ROWS_AT_ONCE = 1 << 14
 
 
@@ -62,7 +63,8 @@ class FunctionsOfZ:
         return 1 + (2 if self.cubic else 1) * self.dz
 
     def __call__(self, z: FloatArray) -> FloatArray:
-        """Evaluate all of them."""
+        """Evaluate all of them; beyond any score that a sample can have they are constant, so they stay finite."""
+        z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
         parts = [np.ones((z.shape[1], 1)), z.T]
         if self.cubic:
             parts.append(((z * z - 3.0) * z).T)
@@ -97,7 +99,7 @@ class Projection:
     dof: int
 
     @classmethod
-    def fit(cls, latents: FloatArray, z: FloatArray, functions: FunctionsOfZ) -> Projection:
+    def fit(cls, latents: FloatArray, z: FloatArray, functions: FunctionsOfZ, least_dof: int = 0) -> Projection:
         """Project functions of z out of latents.
 
         Parameters
@@ -106,12 +108,14 @@ class Projection:
         z : ndarray, shape (dz, n)
         functions : FunctionsOfZ
             Those that are not always used are as far as a third of the degrees of freedom goes.
+        least_dof : int
+            Degrees of freedom that they must leave.
         """
         n = latents.shape[1]
         gram = _gram(latents, z, functions)
         q = len(gram) - len(latents)
         size, target = gram[:q, :q], gram[:q, q:]
-        budget = max(0, int(LARGEST_SHARE * n) - functions.n_always)
+        budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
         chosen = _independent(size, functions.n_always, budget)
         inner = np.ix_(chosen, chosen)
         coefficients = cho_solve((np.linalg.cholesky(size[inner]), True), target[chosen])

@@ -262,9 +262,7 @@ class TestMissingValues:
 
     @pytest.mark.parametrize("policy", ["drop", "propagate", None, True])
     def test_unknown_policy(self, policy):
-        assert (
-            refusal(A, B, nan_policy=policy) == f"nan_policy must be 'raise' or 'omit', but got {policy!r}."
-        )
+        assert refusal(A, B, nan_policy=policy) == f"nan_policy must be 'raise' or 'omit', but got {policy!r}."
 
 
 class TestWhatIsRefused:
@@ -349,9 +347,7 @@ class TestWhatIsRefused:
     def test_lengths_that_differ_within_data(self):
         ragged = {**columns(), "b": B[1:]}
         assert "60 and 59" in refusal("a", "b", data=ragged)
-        assert refusal("c", "d", ["a", "b"], data=ragged).startswith(
-            "the columns of z must have the same number"
-        )
+        assert refusal("c", "d", ["a", "b"], data=ragged).startswith("the columns of z must have the same number")
 
     @pytest.mark.parametrize("empty", [np.empty((N, 0)), pd.DataFrame(index=range(N)), pl.DataFrame()])
     def test_no_columns(self, empty):

@@ -20,6 +20,7 @@ LAYERS = [
     {"data"},
     {"engine"},
     {"information"},
+    {"estimation"},
     {"estimator"},
     {"pydine"},
     {"integrations"},

@@ -1,0 +1,61 @@
+"""The one place that runs units, and the word to whoever waits for the compiler."""
+
+import threading
+import time
+
+import pytest
+
+from pydine.engine import compilation
+from pydine.engine.execution import run
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 4, -1])
+def test_results_come_in_the_order_of_the_items(n_jobs):
+    def late(i):
+        time.sleep(0.01 * (i % 3 == 0))
+        return i * i
+
+    assert run(late, range(12), n_jobs) == [i * i for i in range(12)]
+
+
+def test_threads_not_processes():
+    """What is run may be a closure, and shares the memory of its caller."""
+    seen = []
+    run(lambda i: seen.append(threading.current_thread().name), range(8), 2)
+    assert len(seen) == 8
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_errors_reach_the_caller(n_jobs):
+    def fail(i):
+        raise ValueError(f"unit {i}")
+
+    with pytest.raises(ValueError, match="unit 0"):
+        run(fail, [0], n_jobs)
+
+
+def test_no_items():
+    assert run(abs, [], 2) == []
+
+
+def test_whoever_waits_is_told_why(monkeypatch, capfd):
+    monkeypatch.setattr(compilation, "PATIENCE", 0.01)
+    with compilation.explained():
+        time.sleep(0.2)
+    assert capfd.readouterr().err.startswith("pydine: compiling")
+
+
+def test_whoever_does_not_wait_hears_nothing(monkeypatch, capfd):
+    monkeypatch.setattr(compilation, "PATIENCE", 0.2)
+    with compilation.explained():
+        pass
+    time.sleep(0.3)
+    assert capfd.readouterr().err == ""
+
+
+def test_machine_code_is_kept_on_disk():
+    """Every compiled function of the engine has a cache, stamped with all of the engine's sources."""
+    from pydine.engine import kernel, ladder, optimiser
+
+    for function in (kernel.log_likelihood, kernel.add_tails, ladder.mixture_weights, optimiser.maximise):
+        assert function._cache._cache_file._source_stamp == compilation._DIGEST

@@ -1,0 +1,314 @@
+"""The ladder: what is fitted where, by held-out likelihood, and what a fitted unit promises."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import trapezoid
+from scipy.optimize import minimize
+from scipy.special import log_ndtr, logsumexp
+from scipy.stats import kstest, norm
+
+from pydine.engine.ladder import LadderSettings, fit_ladder, mixture_weights
+from pydine.engine.marginal import ScoreMap
+from pydine.engine.unit import ROWS_AT_ONCE, additive, identity, quadratic
+
+SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60, seed=0)
+
+
+def scores(column):
+    return ScoreMap.fit(column)[1]
+
+
+def linear_data(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    context = rng.standard_normal((2, n))
+    return scores(0.6 * context[0] - 0.5 * context[1] + 0.6 * rng.standard_normal(n)), context
+
+
+def sine_data(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-3.0, 3.0, n)
+    return scores(np.sin(2.0 * x) + 0.2 * rng.standard_normal(n)), norm.ppf(x[None] / 6.0 + 0.5)
+
+
+def product_data(n=900, seed=0):
+    """The product of two context columns: no column of them alone tells anything of the target's mean."""
+    rng = np.random.default_rng(seed)
+    context = rng.standard_normal((2, n))
+    return scores(context[0] * context[1] + 0.3 * rng.standard_normal(n)), context
+
+
+@pytest.fixture(scope="module")
+def sine():
+    return fit_ladder(*sine_data(), SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def linear():
+    return fit_ladder(*linear_data(), SETTINGS)
+
+
+def mixture_log_likelihood(log_densities, weights):
+    return logsumexp(log_densities, b=np.asarray(weights)[:, None], axis=0).sum()
+
+
+class TestMixtureWeights:
+    @settings(deadline=None, max_examples=40)
+    @given(
+        seed=st.integers(0, 10**6),
+        models=st.integers(1, 5),
+        n=st.integers(5, 200),
+        spread=st.sampled_from([0.3, 2, 30]),
+    )
+    def test_no_other_weights_are_better(self, seed, models, n, spread):
+        rng = np.random.default_rng(seed)
+        log_densities = spread * rng.standard_normal((models, n)) - 3.0
+        weights = mixture_weights(log_densities)
+        assert weights.shape == (models,)
+        assert (weights >= 0).all()
+        assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+        reached = mixture_log_likelihood(log_densities, weights)
+        others = [*rng.dirichlet(np.ones(models), 20), *np.eye(models)]
+        assert reached >= max(mixture_log_likelihood(log_densities, w) for w in others) - 0.05
+
+    def test_against_scipy(self):
+        rng = np.random.default_rng(1)
+        target = np.where(rng.random(400) < 0.3, -2.0, 1.0) + 0.7 * rng.standard_normal(400)
+        log_densities = np.array([norm.logpdf(target, m, 0.7) for m in (-2.0, 1.0, 4.0)])
+        theirs = minimize(
+            lambda w: -mixture_log_likelihood(log_densities, w),
+            np.full(3, 1 / 3),
+            bounds=[(1e-9, 1)] * 3,
+            constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0},
+        )
+        np.testing.assert_allclose(mixture_weights(log_densities), theirs.x, atol=5e-3)
+        assert mixture_weights(log_densities)[0] == pytest.approx(0.3, abs=0.06)
+
+    def test_a_model_that_is_better_everywhere_takes_all(self):
+        log_densities = np.array([np.full(50, -1.0), np.full(50, -3.0), np.full(50, -900.0)])
+        np.testing.assert_allclose(mixture_weights(log_densities), [1.0, 0.0, 0.0], atol=1e-3)
+
+    def test_densities_that_underflow(self):
+        log_densities = np.array([np.full(20, -5000.0), np.full(20, -5001.0)])
+        np.testing.assert_allclose(mixture_weights(log_densities), [1.0, 0.0], atol=1e-3)
+
+
+class TestExpansions:
+    def test_columns_of_the_context_come_first(self):
+        context = np.random.default_rng(0).standard_normal((3, 20))
+        for expansion in (identity, additive, quadratic):
+            np.testing.assert_array_equal(expansion(context)[:3], context)
+
+    def test_orthonormal_under_a_normal_distribution(self):
+        """Integrated over a grid of normal quantiles."""
+        grid = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+        expanded = additive(grid[None])
+        np.testing.assert_allclose(expanded @ expanded.T / 20_000, np.eye(3), atol=0.01)
+
+    def test_products_of_every_two(self):
+        context = np.random.default_rng(0).standard_normal((3, 20))
+        a, b, c = context
+        rows = quadratic(context)
+        assert len(rows) == len(additive(context)) + 3
+        for product in (a * b, a * c, b * c):
+            assert np.isclose(rows, product).all(axis=1).any()
+
+
+class TestWhatIsFitted:
+    def test_no_context_no_model(self):
+        unit = fit_ladder(linear_data()[0], np.empty((0, 600)), SETTINGS)
+        t = np.array([-3.0, 0.0, 2.0])
+        np.testing.assert_allclose(unit.latent(t, np.empty((0, 3))), t, atol=1e-12)
+        np.testing.assert_allclose(unit.log_density(t, np.empty((0, 3))), norm.logpdf(t), rtol=1e-5)
+        assert unit.nonlinear_weight == 0.0
+
+    def test_weights_are_shares(self, sine, linear):
+        for unit in (sine, linear):
+            assert len(unit.weights) == len(unit.models)
+            assert (unit.weights > 0).all()
+            assert unit.weights.sum() + unit.marginal_weight == pytest.approx(1.0, abs=1e-12)
+            assert sum(unit.rung_weights.values()) == pytest.approx(1.0, abs=1e-12)
+            assert unit.rung_weights.get("marginal", 0.0) == pytest.approx(unit.marginal_weight)
+
+    def test_linear_data_need_no_network(self):
+        shares = [fit_ladder(*linear_data(seed=seed), SETTINGS).nonlinear_weight for seed in range(6)]
+        assert np.median(shares) < 0.05
+        assert np.mean(shares) < 0.2
+
+    def test_independent_data_need_nothing(self):
+        rng = np.random.default_rng(0)
+        shares = [
+            fit_ladder(scores(rng.standard_normal(500)), rng.standard_normal((2, 500)), SETTINGS).nonlinear_weight
+            for _ in range(6)
+        ]
+        assert np.mean(shares) < 0.2
+
+    def test_a_sine_needs_more_than_a_line(self, sine):
+        assert sine.nonlinear_weight > 0.8
+
+    def test_a_product_is_found(self):
+        unit = fit_ladder(*product_data(), SETTINGS)
+        assert unit.nonlinear_weight > 0.8
+
+    @pytest.mark.parametrize("data", [sine_data, product_data])
+    def test_held_out_likelihood_beats_the_linear_model(self, data):
+        """New rows; against the Gaussian with a linear mean, which here is next to no better than no model."""
+        target, context = data()
+        unit = fit_ladder(target, context, SETTINGS)
+        new_target, new_context = data(seed=1)
+        design, new_design = (np.column_stack([np.ones(c.shape[1]), *c]) for c in (context, new_context))
+        slopes = np.linalg.lstsq(design, target)[0]
+        scale = (target - design @ slopes).std()
+        line = norm.logpdf(new_target, new_design @ slopes, scale).mean()
+        assert unit.log_density(new_target, new_context).mean() > line + 0.3
+
+    def test_on_linear_data_it_does_not_lose_to_the_linear_model(self, linear):
+        target, context = linear_data()
+        new_target, new_context = linear_data(2000, seed=1)
+        slopes = np.linalg.lstsq(context.T, target)[0]
+        scale = (target - slopes @ context).std()
+        line = norm.logpdf(new_target, slopes @ new_context, scale).mean()
+        assert linear.log_density(new_target, new_context).mean() > line - 0.01
+
+    def test_scales_are_learned(self):
+        """The mean is the same everywhere, the spread is not."""
+        rng = np.random.default_rng(0)
+        context = rng.standard_normal((1, 1000))
+        target = scores(np.exp(0.8 * context[0]) * rng.standard_normal(1000))
+        unit = fit_ladder(target, context, SETTINGS)
+        gain = unit.log_density(target, context) - norm.logpdf(target)
+        assert gain.mean() > 0.1
+        squares = unit.latent(target, context) ** 2
+        assert abs(np.corrcoef(squares, context[0])[0, 1]) < 0.08
+        assert np.corrcoef(target**2, context[0])[0, 1] > 0.3
+
+    @pytest.mark.parametrize("data", [sine_data, linear_data, product_data])
+    def test_latents_of_new_rows_are_standard_normal_and_free_of_the_context(self, data):
+        target, context = data(3000)
+        unit = fit_ladder(target[:1500], np.ascontiguousarray(context[:, :1500]), SETTINGS)
+        target, context = target[1500:], context[:, 1500:]
+        latents = unit.latent(target, context)
+        assert kstest(latents, "norm").pvalue > 1e-3
+        for function in (*context, *context**2, np.sin(2.5 * context[0])):
+            assert abs(np.corrcoef(latents, function)[0, 1]) < 0.1
+
+    def test_no_networks_when_none_are_wanted(self):
+        unit = fit_ladder(*sine_data(), LadderSettings(networks=0))
+        assert "network" not in unit.rung_weights
+        assert all(not model.network.hidden for model in unit.models)
+
+
+class TestOnlyTheArgumentsCount:
+    def test_the_same_arguments_the_same_bits(self):
+        target, context = sine_data(300)
+        first = fit_ladder(target, context, SETTINGS)
+        fit_ladder(*linear_data(200), SETTINGS)  # something else in between
+        second = fit_ladder(target.copy(), context.copy(), SETTINGS)
+        np.testing.assert_array_equal(first.weights, second.weights)
+        np.testing.assert_array_equal(first.latent(target, context), second.latent(target, context))
+
+    def test_threads(self):
+        data = [sine_data(300, seed) for seed in range(3)] + [linear_data(200)]
+        alone = [fit_ladder(*d, SETTINGS).latent(*d) for d in data]
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda d: fit_ladder(*d, SETTINGS).latent(*d), data))
+        for a, b in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def test_the_seed_counts(self):
+        target, context = sine_data(300)
+        first = fit_ladder(target, context, SETTINGS).latent(target, context)
+        other = fit_ladder(target, context, LadderSettings(networks=2, hidden_units=6, iterations=60, seed=1))
+        difference = np.abs(first - other.latent(target, context))
+        assert 0.0 < np.median(difference) < 0.3
+
+    def test_inputs_and_global_generator_are_left_alone(self):
+        target, context = sine_data(300)
+        before = target.copy(), context.copy()
+        np.random.seed(20241)  # noqa: NPY002 (the generator that must not be touched, where no one else has set it)
+        state = np.random.get_state()[1].copy()  # noqa: NPY002
+        fit_ladder(target, context, SETTINGS)
+        np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+        np.testing.assert_array_equal(target, before[0])
+        np.testing.assert_array_equal(context, before[1])
+
+    def test_rows_beyond_the_most_are_not_learned_from(self):
+        """As many models as ever, but from fewer rows: they differ from those of all rows, and fit nearly as well."""
+        target, context = sine_data(2000)
+        few = fit_ladder(target, context, LadderSettings(max_rows=500))
+        every = fit_ladder(target, context, LadderSettings(max_rows=2000))
+        new = sine_data(1000, seed=1)
+        difference = every.log_density(*new).mean() - few.log_density(*new).mean()
+        assert difference != 0.0
+        assert abs(difference) < 0.1
+
+
+class TestFittedUnit:
+    @pytest.mark.parametrize("x", [-2.0, -0.3, 1.1])
+    def test_density_integrates_to_one(self, sine, linear, x):
+        grid = np.linspace(-15.0, 15.0, 100_001)
+        for unit, c in ((sine, 1), (linear, 2)):
+            density = np.exp(unit.log_density(grid, np.full((c, len(grid)), x)))
+            assert trapezoid(density, grid) == pytest.approx(1.0, abs=1e-4)
+
+    def test_density_is_the_slope_of_the_latent(self, sine):
+        """Change of variables: p(t | x) = phi(u) du/dt."""
+        target, context = sine_data(200, seed=5)
+        step = 1e-5
+        ends = [sine.latent(target + s * step, context) for s in (1, -1)]
+        u = sine.latent(target, context)
+        expected = norm.logpdf(u) + np.log((ends[0] - ends[1]) / (2 * step))
+        np.testing.assert_allclose(sine.log_density(target, context), expected, atol=1e-3)
+
+    def test_latent_is_the_mixture_over_models(self, sine):
+        """Each model by itself, put together by weight."""
+        target, context = sine_data(100, seed=5)
+        cdf = sine.marginal_weight * norm.cdf(target)
+        for weight, model in zip(sine.weights, sine.models, strict=True):
+            alone = type(sine)((model,), np.ones(1), 0.0, {"network": 1.0})
+            cdf = cdf + weight * np.exp(log_ndtr(alone.latent(target, context)))
+        np.testing.assert_allclose(norm.cdf(sine.latent(target, context)), cdf, rtol=1e-9, atol=1e-12)
+
+    def test_features(self, sine, linear):
+        for unit, context in ((sine, sine_data(50, 3)[1]), (linear, linear_data(50, 3)[1])):
+            features = unit.features(context)
+            assert [f.shape for f in features] == [(50, 1 + sum(m.network.hidden)) for m in unit.models]
+            assert np.isfinite(np.hstack(features)).all()
+            np.testing.assert_allclose(np.hstack(unit.features(context[:, :7])), np.hstack(features)[:7], atol=1e-12)
+
+    def test_features_say_what_was_learned(self, sine):
+        """A regression on them explains a sine that no line does."""
+        context = sine_data(500, seed=3)[1]
+        x = 6.0 * norm.cdf(context[0]) - 3.0
+        features = np.column_stack([np.ones(500), *sine.features(context)])
+        fitted = features @ np.linalg.lstsq(features, np.sin(2.0 * x))[0]
+        assert np.corrcoef(fitted, np.sin(2.0 * x))[0, 1] ** 2 > 0.9
+
+    def test_no_models_no_features(self):
+        unit = fit_ladder(linear_data()[0], np.empty((0, 600)), SETTINGS)
+        assert unit.features(np.zeros((2, 9))) == []
+
+    def test_more_rows_than_are_worked_on_at_once(self, linear):
+        target, context = linear_data(500)
+        times = ROWS_AT_ONCE // 500 + 2
+        latents = linear.latent(np.tile(target, times), np.tile(context, times))
+        densities = linear.log_density(np.tile(target, times), np.tile(context, times))
+        np.testing.assert_array_equal(latents, np.tile(linear.latent(target, context), times))
+        np.testing.assert_allclose(densities, np.tile(linear.log_density(target, context), times), rtol=1e-5, atol=1e-5)
+
+    def test_far_out(self, sine):
+        """30 standard deviations and further: finite, in order, whatever the context."""
+        target = np.array([-1e6, -300.0, -30.0, 0.0, 30.0, 300.0, 1e6])
+        for x in (-30.0, 0.0, 30.0):
+            latents = sine.latent(target, np.full((1, 7), x))
+            assert np.isfinite(latents).all()
+            assert (np.diff(latents) > 0).all()
+
+    def test_pickles(self, sine):
+        target, context = sine_data(50)
+        again = pickle.loads(pickle.dumps(sine))
+        np.testing.assert_array_equal(again.latent(target, context), sine.latent(target, context))

@@ -1,4 +1,4 @@
-"""Accuracy where the conditioning matters, on families with known truth: bar 4 of issue 2.
+"""Accuracy where the conditioning matters, on families with known truth.
 
 python benchmarks/conditional.py [--seeds 10] [--jobs 2] [--fresh] [--methods default paper copula oracle ksg]
 """

@@ -1,4 +1,4 @@
-"""Speed and memory on one core: bar 6 of issue 2.
+"""Speed and memory on one core.
 
 python benchmarks/speed.py [--repeats 7] [--large-repeats 3] [--skip-million]
 

@@ -37,6 +37,7 @@ LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE = -7.0, 3.0
 HALF_LOG_2PI = 0.9189385332046727
 SQRT_HALF = 0.7071067811865476
 TINY = 1e-300
+FARTHEST = -1e150  # scales: farther out the square of the distance would overflow
 
 _compiled, _exact = compiled(fastmath=True), compiled()
 
@@ -422,7 +423,7 @@ def add_log_tail(theta, sizes, activations, groups, skip, weight, target, contex
     for i in range(target.shape[0]):
         out, location = _outputs(theta, sizes, activations, groups, skip, context, i, values, fresh)
         for j in range(k):
-            z = side * (target[i] - location - out[k + j]) * math.exp(-out[2 * k + j])
+            z = max(side * (target[i] - location - out[k + j]) * math.exp(-out[2 * k + j]), FARTHEST)
             term = math.log(max(weight * out[j], TINY)) + _log_phi(z)
             high, low = max(log_tail[i], term), min(log_tail[i], term)
             log_tail[i] = high + math.log1p(math.exp(low - high))

@@ -10,8 +10,9 @@ from scipy.special import ndtri
 
 FloatArray = NDArray[np.float64]
 
-# Beyond the sample the map goes on as a line with the slope that it had over this outer share of the values.
-OUTER_SHARE = 0.05
+# Beyond the sample the map goes on as a line with the slope that it had over this outer share of the values, and over
+# so many of them at least.
+OUTER_SHARE, OUTER_VALUES = 0.05, 5
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class ScoreMap:
     def __call__(self, column: FloatArray) -> FloatArray:
         """Map new rows, shape (m,), to scores, shape (m,)."""
         mapped: FloatArray = np.interp(column, self.values, self.scores)
-        edge = max(1, int(OUTER_SHARE * len(self.values)))
+        edge = min(len(self.values) - 1, max(OUTER_VALUES, int(OUTER_SHARE * len(self.values))))
         for inner, outer in ((edge, 0), (-1 - edge, -1)):
             rise = self.scores[outer] - self.scores[inner]
             slope = rise / (self.values[outer] - self.values[inner])

@@ -33,6 +33,14 @@ def _objective(theta, decay, sizes, activations, groups, skip, target, context, 
     return value / n + penalty
 
 
+@_compiled
+def _mean_likelihood(theta, sizes, activations, groups, skip, target, context):
+    total = log_likelihood(
+        theta.astype(np.float32), sizes, activations, groups, skip, target, context, np.empty(0), np.empty(0)
+    )
+    return total / target.shape[0]
+
+
 @_vectorised
 def _dot(a, b):
     total = 0.0
@@ -109,6 +117,8 @@ def maximise(
     )
     value = _objective(theta, decay, sizes, activations, groups, skip, target, context, grad)
     best, best_held, since_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
+    if held > 0:
+        best_held = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
     for iteration in range(iterations):
         _direction(grad, steps, changes, rho, count, alpha, direction)
         slope = _dot(direction, grad)
@@ -147,20 +157,7 @@ def maximise(
         grad[:] = trial_grad
         value = trial_value
         if held > 0:
-            gain = (
-                log_likelihood(
-                    theta.astype(np.float32),
-                    sizes,
-                    activations,
-                    groups,
-                    skip,
-                    held_target,
-                    held_context,
-                    np.empty(0),
-                    np.empty(0),
-                )
-                / held
-            )
+            gain = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
             if gain > best_held + 1e-5:
                 best_held, since_best = gain, 0
                 best[:] = theta

@@ -15,6 +15,7 @@ from pydine.engine.network import Network
 FloatArray = NDArray[np.float64]
 
 ROWS_AT_ONCE = 1 << 15  # rows that are worked on together, so that memory grows with n only by what is returned
+FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
 SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
 NOTHING = np.empty(0)
 
@@ -54,6 +55,7 @@ class Model:
     def log_density(self, target: FloatArray, context: FloatArray) -> FloatArray:
         """ln p(t | x) of rows; shapes (n,) and (c, n) to (n,), in nats."""
         out = np.empty(len(target))
+        target, context = (np.clip(a, -FARTHEST, FARTHEST) for a in (target, context))
         expanded = np.ascontiguousarray(self.expansion(context), dtype=np.float32)
         theta = self.theta.astype(np.float32)
         log_likelihood(theta, *self.network.layout, target.astype(np.float32), expanded, out, NOTHING)

@@ -51,6 +51,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/accuracy.py     error against the oracle on the paper's datasets"
 	@echo "  $(BIN)/python benchmarks/intervals.py    coverage of the intervals on independent datasets"
 	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
+	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"
 
 clean:

@@ -26,13 +26,14 @@ from joblib import Parallel, delayed
 import pydine
 from pydine.baselines.gaussian import gaussian_copula, oracle
 from pydine.baselines.ksg import ksg
+from pydine.dependence import simes
 from pydine.experiments.datasets import Dataset
 
 RESULTS = Path(__file__).parent / "results"
 PROGRESS_SECONDS = 10.0
 
 
-# --- methods: a dataset in, an estimate in nats out ---
+# --- methods: a dataset in, an estimate in nats (or a p-value) out ---
 
 
 class Outcome(NamedTuple):
@@ -52,6 +53,20 @@ def _paper(data: Dataset) -> Outcome:
     return Outcome(model.information_.value)
 
 
+def _test(data: Dataset, n_permutations: int = 199) -> Outcome:
+    """A p-value in the place of the estimate; in that of the low end, the analytic one of the same latents."""
+    result = pydine.independence_test(data.x, data.y, data.z, n_permutations=n_permutations)
+    return Outcome(result.pvalue, float(simes(np.array(list(result.block_pvalues.values())))))
+
+
+def _causal_learn(data: Dataset, name: str) -> Outcome:
+    from causallearn.utils.cit import CIT
+
+    np.random.seed(data.seed)  # noqa: NPY002 RCIT draws from the global generator
+    test = CIT(np.hstack([data.x, data.y, data.z]), name)
+    return Outcome(float(test(0, 1, list(range(2, 2 + data.z.shape[1])))))
+
+
 METHODS: dict[str, Callable[[Dataset], Outcome]] = {
     "default": _default,
     "paper": _paper,
@@ -60,6 +75,10 @@ METHODS: dict[str, Callable[[Dataset], Outcome]] = {
     "oracle": lambda data: Outcome(oracle(data.latent_x, data.latent_y, data.z)),
     "oracle-latents": lambda data: Outcome(oracle(data.latent_x, data.latent_y)),
     "ksg": lambda data: Outcome(ksg(data.x, data.y, data.z)),
+    "test": _test,
+    "test-100": lambda data: _test(data, 100),
+    "rcit": lambda data: _causal_learn(data, "rcit"),
+    "kci": lambda data: _causal_learn(data, "kci"),
 }
 
 

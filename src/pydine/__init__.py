@@ -13,15 +13,26 @@ if TYPE_CHECKING:
     from pydine.data import TiesWarning
     from pydine.estimation import mutual_information
     from pydine.estimator import DINE
-    from pydine.results import InformationEstimate
+    from pydine.independence import independence_test
+    from pydine.results import IndependenceTestResult, InformationEstimate
 
-__all__ = ["DINE", "InformationEstimate", "TiesWarning", "__version__", "mutual_information"]
+__all__ = [
+    "DINE",
+    "IndependenceTestResult",
+    "InformationEstimate",
+    "TiesWarning",
+    "__version__",
+    "independence_test",
+    "mutual_information",
+]
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
 _HOMES = {
     "DINE": "pydine.estimator",
+    "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
     "TiesWarning": "pydine.data",
+    "independence_test": "pydine.independence",
     "mutual_information": "pydine.estimation",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -42,6 +42,16 @@ class Settings:
     random_state: RandomState = 0
     n_jobs: int | None = None
 
+    @classmethod
+    def of(cls, algorithm: str, **changes: Any) -> Settings:
+        """Return the defaults of an algorithm, with changes."""
+        paper = {
+            "n_components": PaperSettings.components,
+            "hidden_units": PaperSettings.hidden_units,
+            "max_iter": PaperSettings.iterations,
+        }
+        return cls(algorithm=algorithm, **{**(paper if algorithm == "paper" else {}), **changes})
+
     def check(self) -> None:
         """Refuse what cannot be meant, naming the parameter."""
         for name, choices in (("base", BASES), ("algorithm", ALGORITHMS)):
@@ -50,13 +60,18 @@ class Settings:
                 raise ValueError(f"{name} must be {expected}, but got {getattr(self, name)!r}.")
         for name, least in LEAST.items():
             value = getattr(self, name)
-            if not _is_integer(value) or value < least:
+            if not is_integer(value) or value < least:
                 raise ValueError(f"{name} must be an integer of at least {least}, but got {value!r}.")
         decay: Any = self.weight_decay
         if not isinstance(decay, Real) or not 0.0 <= float(decay) < np.inf:
             raise ValueError(f"weight_decay must be a number of at least 0, but got {self.weight_decay!r}.")
-        if self.n_jobs is not None and (not _is_integer(self.n_jobs) or self.n_jobs == 0):
+        if self.n_jobs is not None and (not is_integer(self.n_jobs) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None or an integer other than 0, but got {self.n_jobs!r}.")
+
+    def seeded(self) -> Settings:
+        """The same settings, checked, with the seed drawn: whatever is asked of them now draws it no second time."""
+        self.check()
+        return replace(self, random_state=self.seed())
 
     def seed(self) -> int:
         """Return a seed for generators of our own. NumPy's global generator is neither used nor set."""
@@ -67,7 +82,7 @@ class Settings:
             return int(state.randint(2**31 - 1))
         if isinstance(state, np.random.Generator):
             return int(state.integers(2**31 - 1))
-        if _is_integer(state) and state >= 0:
+        if is_integer(state) and state >= 0:
             return int(state)
         raise ValueError(f"random_state must be a non-negative integer, a generator or None, but got {state!r}.")
 
@@ -214,5 +229,6 @@ def mutual_information(
     return estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings)[1]
 
 
-def _is_integer(value: object) -> bool:
+def is_integer(value: object) -> bool:
+    """Whether a value counts as an integer parameter; True and False do not."""
     return isinstance(value, Integral) and not isinstance(value, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pydine.data import Sample, read_rows, read_sample
-from pydine.engine.paper import PaperSettings
 from pydine.estimation import RandomState, Settings, estimate
 
 FloatArray = NDArray[np.float64]
@@ -120,13 +119,7 @@ class DINE(BaseEstimator):
         **changes
             Arguments of `DINE` to set otherwise, such as ``random_state``.
         """
-        settings: dict[str, Any] = {
-            "algorithm": "paper",
-            "n_components": PaperSettings.components,
-            "hidden_units": PaperSettings.hidden_units,
-            "max_iter": PaperSettings.iterations,
-        }
-        return cls(**{**settings, **changes})
+        return cls(**{**asdict(Settings.of("paper")), **changes})
 
     def fit(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> Self:
         """Learn the flows and estimate the information.
@@ -169,6 +162,8 @@ class DINE(BaseEstimator):
         `DINE.paper()` it is one in the units of the data.
         """
         sample = self._read_rows(x, y, z, data)
+        if not sample.n_samples:
+            raise ValueError("x and y must have at least one row to score, but have none; pass rows.")
         return float(self.flow_.log_density(sample.x, sample.y, sample.z).mean())
 
     def _settings(self) -> Settings:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["ConfidenceInterval", "InformationEstimate", "default_names"]
+__all__ = ["ConfidenceInterval", "IndependenceTestResult", "InformationEstimate", "default_names"]
 
 NATS_PER_BIT = math.log(2.0)
 SHOWN_NAMES = 4
@@ -141,7 +141,7 @@ class InformationEstimate:
         """
         if not (_is_number(level) and 0.0 < level < 1.0):
             raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
-        if math.isnan(self.standard_error):
+        if math.isnan(self.standard_error) or math.isnan(self.value):
             return ConfidenceInterval(math.nan, math.nan)
         margin = NormalDist().inv_cdf((1.0 + level) / 2.0) * self.standard_error
         return ConfidenceInterval(max(0.0, self.value - margin), max(0.0, self.value + margin))
@@ -156,6 +156,56 @@ class InformationEstimate:
         dropped = f" ({self.n_dropped} rows dropped)" if self.n_dropped else ""
         parts += [f"{self.base} base", f"n = {self.n_samples}{dropped}"]
         return ", ".join(parts)
+
+
+@dataclass(frozen=True, repr=False)
+class IndependenceTestResult:
+    """The outcome of a test of "X is independent of Y", or of "X is independent of Y given Z".
+
+    Parameters
+    ----------
+    statistic : float
+        What was compared with its null distribution: nats for ``"gaussian"``, otherwise -ln of the combined p-value of
+        the block statistics.
+    pvalue : float
+        In (0, 1]; with permutations at least 1 / (n_permutations + 1), unless the paper's formula was asked for.
+    estimate : InformationEstimate
+        The information between X and Y given Z by the Gaussian base, in nats.
+    alpha : float
+        The level at which the decision was taken.
+    kind : str
+        The statistic that was used: ``"auto"``, ``"gaussian"`` or ``"general"``.
+    method : str
+        ``"permutation"`` or ``"analytic"``.
+    null_distribution : ndarray or None
+        The statistic under each permutation, shape (n_permutations,); None for the analytic method.
+    block_pvalues : mapping of str to float
+        The analytic p-value of every block: where the dependence shows.
+    """
+
+    statistic: float
+    pvalue: float
+    estimate: InformationEstimate
+    alpha: float
+    kind: str
+    method: str
+    null_distribution: Any = field(default=None, compare=False)
+    block_pvalues: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether independence is rejected at level alpha."""
+        return self.pvalue <= self.alpha
+
+    def __repr__(self) -> str:
+        x, y, z = (", ".join(_shortened(columns)) for columns in self.estimate.names)
+        question = f"{x} independent of {y}" + (f" given {z}" if z else "")
+        verdict = "rejected" if self.rejected else "not rejected"
+        how = self.method if self.null_distribution is None else f"{len(self.null_distribution)} permutations"
+        return (
+            f"{question}: {verdict} at {self.alpha:g} (p = {self.pvalue:.3g}, {self.kind} statistic, {how}), "
+            f"information {self.estimate.value:z.4f} nats, n = {self.estimate.n_samples}"
+        )
 
 
 def default_names(label: str, n_columns: int) -> tuple[str, ...]:
@@ -182,8 +232,9 @@ def _is_number(value: object) -> bool:
 
 def _expression(names: tuple[tuple[str, ...], ...]) -> str:
     """Write I(x; y | z) with the column names, long lists shortened in the middle."""
-    x, y, z = (
-        ", ".join(columns if len(columns) <= SHOWN_NAMES else (*columns[: SHOWN_NAMES - 2], "…", columns[-1]))
-        for columns in names
-    )
+    x, y, z = (", ".join(_shortened(columns)) for columns in names)
     return f"I({x}; {y} | {z})" if z else f"I({x}; {y})"
+
+
+def _shortened(columns: tuple[str, ...]) -> tuple[str, ...]:
+    return columns if len(columns) <= SHOWN_NAMES else (*columns[: SHOWN_NAMES - 2], "…", columns[-1])

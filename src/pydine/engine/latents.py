@@ -15,7 +15,7 @@ from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, fit_ladder
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive, unique
-from pydine.engine.projection import FunctionsOfZ, Projection
+from pydine.engine.projection import FARTHEST_SCORE, FunctionsOfZ, Projection
 from pydine.engine.unit import FittedUnit
 
 FloatArray = NDArray[np.float64]
@@ -63,20 +63,31 @@ class RankFlow:
     def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Map rows (n, dx), (n, dy), (n, dz) to latents (n, dx), (n, dy)."""
         scores = self._scores(x, y, z)
+        context = np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
         latents = np.empty((len(self.units), scores.shape[1]))
         pairs = zip(self.units.items(), self.recalibration, strict=True)
         for out, ((unit, fitted), recalibrate) in zip(latents, pairs, strict=True):
-            out[:] = recalibrate(fitted.latent(scores[unit.target], scores[list(unit.context)]))
+            out[:] = recalibrate(fitted.latent(scores[unit.target], context[list(unit.context)]))
         dx, dy, _ = self.dimensions
         latents = self.projection(latents, scores[dx + dy :])
         return latents[:dx].T, latents[dx:].T
+
+    def without_z(self, columns: FloatArray, z: FloatArray) -> FloatArray:
+        """Project the functions of z that the latents are free of out of other columns (d, n) of the sample.
+
+        z is the sample's, shape (n, dz).
+        """
+        maps = self.maps[len(self.units) :]
+        scores = [m(np.ascontiguousarray(column)) for m, column in zip(maps, z.T, strict=True)]
+        return self.projection.of_sample(columns, np.array(scores).reshape(len(maps), len(z)))
 
     def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         """ln p(x | z) + ln p(y | z) of rows, in nats, as densities of the columns' normal scores, shape (n,)."""
         scores = self._scores(x, y, z)
         total: FloatArray = np.zeros(scores.shape[1])
         for unit, fitted in self.units.items():
-            total += fitted.log_density(scores[unit.target], scores[list(unit.context)])
+            context = np.clip(scores[list(unit.context)], -FARTHEST_SCORE, FARTHEST_SCORE)
+            total += fitted.log_density(scores[unit.target], context)
         return total
 
     def _scores(self, *blocks: FloatArray) -> FloatArray:

@@ -73,6 +73,11 @@ class PaperFlow:
         latents = np.array([f.latent(columns[u.target], columns[list(u.context)]) for u, f in self.units.items()])
         return latents[: self.dimensions[0]].T, latents[self.dimensions[0] :].T
 
+    def without_z(self, columns: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of flows
+        """Columns (d, n) less their means: the paper takes its latents to be free of z."""
+        centred: FloatArray = columns - columns.mean(axis=1, keepdims=True)
+        return centred
+
     def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         """ln p(x | z) + ln p(y | z) of rows in the columns' own units, in nats, shape (n,)."""
         columns = self._standardised(x, y, z)

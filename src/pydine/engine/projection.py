@@ -85,6 +85,8 @@ class Projection:
     functions : FunctionsOfZ
     chosen : ndarray of int, shape (r,)
         Those that are linearly independent and used.
+    factor : ndarray, shape (r, r)
+        Cholesky factor of their cross-products.
     coefficients : ndarray, shape (r, d)
     cross_product : ndarray, shape (d, d)
         Of the residuals, summed over rows.
@@ -94,6 +96,7 @@ class Projection:
 
     functions: FunctionsOfZ
     chosen: NDArray[np.intp]
+    factor: FloatArray
     coefficients: FloatArray
     cross_product: FloatArray
     dof: int
@@ -117,10 +120,10 @@ class Projection:
         size, target = gram[:q, :q], gram[:q, q:]
         budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
         chosen = _independent(size, functions.n_always, budget)
-        inner = np.ix_(chosen, chosen)
-        coefficients = cho_solve((np.linalg.cholesky(size[inner]), True), target[chosen])
+        factor: FloatArray = np.asarray(np.linalg.cholesky(size[np.ix_(chosen, chosen)]), dtype=np.float64)
+        coefficients = cho_solve((factor, True), target[chosen])
         cross = gram[q:, q:] - target[chosen].T @ coefficients
-        return cls(functions, chosen, coefficients, 0.5 * (cross + cross.T), n - len(chosen))
+        return cls(functions, chosen, factor, coefficients, 0.5 * (cross + cross.T), n - len(chosen))
 
     def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
         """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
@@ -128,6 +131,15 @@ class Projection:
         for start in range(0, latents.shape[1], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             residuals[:, rows] -= (self.functions(z[:, rows])[:, self.chosen] @ self.coefficients).T
+        return residuals
+
+    def of_sample(self, columns: FloatArray, z: FloatArray) -> FloatArray:
+        """Project the same functions out of other columns (d, n) of the sample that the projection was fitted on."""
+        blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, columns.shape[1], ROWS_AT_ONCE)]
+        values = [self.functions(z[:, rows])[:, self.chosen] for rows in blocks]
+        products = sum(v.T @ columns[:, rows].T for v, rows in zip(values, blocks, strict=True))
+        coefficients = cho_solve((self.factor, True), products)
+        residuals: FloatArray = columns - np.hstack([(v @ coefficients).T for v in values])
         return residuals
 
 

@@ -90,6 +90,54 @@ def sample(name: str, n: int, dz: int, rho: float, seed: int) -> Dataset:
     )
 
 
+def shaped_sample(shape: str, n: int, dz: int, seed: int, family: str = "sine-index") -> Dataset:
+    """Draw one dataset of a family whose noises depend on each other without being correlated.
+
+    Parameters
+    ----------
+    shape
+        A key of ``SHAPES``: ``"square"``, E_y follows the square of E_x; ``"scale"``, both have the same random scale;
+        ``"ring"``, they lie near a circle.
+    n, dz, seed
+        As in :func:`sample`.
+    family
+        The family whose z, and effects of z, are used.
+
+    Returns
+    -------
+    Dataset
+        With a truth of NaN: the information is positive, and not known in closed form.
+    """
+    effects_of = FAMILIES[family]
+    rng = np.random.default_rng([zlib.crc32(f"{shape} {family}".encode()), dz, seed])
+    z = effects_of.covariates(rng, n, dz)
+    effects = effects_of.effects(z, rng)
+    noise_x, noise_y = SHAPES[shape](rng, n)
+    x = _side(effects.location_x, effects.log_scale_x, noise_x, effects_of.location_sd_x)
+    y = _side(effects.location_y, effects.log_scale_y, noise_y, effects_of.location_sd_y)
+    columns = [a[:, None] for a in (effects_of.distort_x(x), effects_of.distort_y(y), noise_x, noise_y)]
+    return Dataset(shape, seed, 0.0, columns[0], columns[1], z, columns[2], columns[3], float("nan"))
+
+
+def _square(rng: Generator, n: int) -> tuple[FloatArray, FloatArray]:
+    u, v = rng.standard_normal((2, n))
+    return u, 0.7 * (u * u - 1.0) / np.sqrt(2.0) + np.sqrt(0.51) * v
+
+
+def _scale(rng: Generator, n: int) -> tuple[FloatArray, FloatArray]:
+    u, v, w = rng.standard_normal((3, n))
+    return np.exp(0.5 * w) * u, np.exp(0.5 * w) * v
+
+
+def _ring(rng: Generator, n: int) -> tuple[FloatArray, FloatArray]:
+    angle = rng.uniform(0.0, 2.0 * np.pi, n)
+    u, v = 0.3 * rng.standard_normal((2, n))
+    return np.sqrt(2.0) * np.cos(angle) + u, np.sqrt(2.0) * np.sin(angle) + v
+
+
+SHAPES = {"square": _square, "scale": _scale, "ring": _ring}
+
+
 def _side(location: FloatArray, log_scale: FloatArray, noise: FloatArray, location_sd: float) -> FloatArray:
     return location_sd * _standardised(location) + np.exp(LOG_SCALE_SD * _standardised(log_scale)) * noise
 

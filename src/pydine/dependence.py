@@ -1,0 +1,134 @@
+"""Dependence between latents: block statistics, their p-values, and their distribution under permutation.
+
+Each side brings its latents and their squares, with functions of z projected out. The four blocks of correlations
+(latents with latents, squares with latents, latents with squares, squares with squares) are each summed up by the
+Gaussian closed form -0.5 ln det(I - C C'): the first is DINE-Gaussian's own information, the others see dependence that
+has no correlation. A block is studentised first, by the variance that its products of rows show: unequal spreads that
+both sides share (what a flow missed of z, say) would otherwise count as dependence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import betainc
+
+FloatArray = NDArray[np.float64]
+
+BLOCKS = ("latents", "squares of x", "squares of y", "squares of both")
+VALUES_AT_ONCE = 1 << 22  # permuted values that are held at a time
+LARGEST_CORRELATION = 1.0 - 1e-12
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is correlated: latents and their squares, each set whitened so that its cross-product is dof times one.
+
+    Parameters
+    ----------
+    x, y : tuple of two ndarrays, shapes (dx, n) and (dy, n)
+    dof : int
+        Degrees of freedom of the rows after projection.
+    studentised : bool
+        Whether correlations are divided by the spread that their products of rows show.
+    """
+
+    x: tuple[FloatArray, FloatArray]
+    y: tuple[FloatArray, FloatArray]
+    dof: int
+    studentised: bool
+
+    @classmethod
+    def of(
+        cls, x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray], dof: int, studentised: bool
+    ) -> Sides:
+        """Whiten latents and squares, shapes (dx, n) and (dy, n), from which functions of z were projected out."""
+        return cls((_white(x[0], dof), _white(x[1], dof)), (_white(y[0], dof), _white(y[1], dof)), dof, studentised)
+
+    def statistics(self) -> FloatArray:
+        """The four block statistics in nats, in the order of `BLOCKS`, shape (4,)."""
+        blocks: FloatArray = self._statistics(np.arange(self.x[0].shape[1])[None])[0]
+        return blocks
+
+    def permuted_statistics(self, n_permutations: int, rng: np.random.Generator) -> FloatArray:
+        """Block statistics with the rows of y permuted, shape (n_permutations, 4).
+
+        The products of all permutations are one matrix product. A permuted row no longer lies in the space that the
+        projection left, so its correlations are too small by sqrt(dof / n); that is made good.
+        """
+        n = self.x[0].shape[1]
+        at_once = max(1, VALUES_AT_ONCE // (n * 2 * len(self.y[0])))
+        results = []
+        for start in range(0, n_permutations, at_once):
+            count = min(at_once, n_permutations - start)
+            orders = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1)
+            results.append(self._statistics(orders, np.sqrt(n / self.dof)))
+        return np.vstack(results)
+
+    def _statistics(self, orders: NDArray[np.intp], factor: float = 1.0) -> FloatArray:
+        """Block statistics for given orders (m, n) of the rows of y; correlations are multiplied by `factor`."""
+        m, n = orders.shape
+        columns = []
+        for y in self.y:  # the order of BLOCKS: x runs fastest
+            permuted = y[:, orders].reshape(-1, n)  # (dy * m, n)
+            y_sizes = (y * y).mean(axis=0)[orders]  # (m, n)
+            for x in self.x:
+                correlations = (permuted @ x.T).reshape(len(y), m, len(x)).swapaxes(0, 1) / self.dof
+                if self.studentised:
+                    variance = y_sizes @ (x * x).mean(axis=0) * n / self.dof**2  # 1 if no spread is shared
+                    correlations /= np.sqrt(variance)[:, None, None]
+                columns.append(_closed_form(correlations * factor))
+        return np.stack(columns, axis=1)
+
+    def pvalues(self, statistics: FloatArray) -> FloatArray:
+        """P-values of block statistics (..., 4) under independence, without permutations."""
+        dx, dy = len(self.x[0]), len(self.y[0])
+        return wilks_pvalue(statistics, dx, dy, self.dof)
+
+
+def wilks_pvalue(information: FloatArray, dx: int, dy: int, dof: float) -> FloatArray:
+    """P-value of the Gaussian closed form under independence: Wilks' lambda by Rao's F.
+
+    Parameters
+    ----------
+    information : ndarray
+        Nats, without any correction: -0.5 ln(lambda).
+    dx, dy : int
+    dof : float
+
+    Returns
+    -------
+    ndarray
+        Exact in Gaussian samples for min(dx, dy) <= 2. Never 0: what underflows is the smallest positive number.
+    """
+    spread = dx * dx + dy * dy - 5
+    s = np.sqrt((dx * dx * dy * dy - 4.0) / spread) if spread > 0 else 1.0
+    first = dx * dy
+    second = (dof - 0.5 * (dx + dy + 1)) * s - 0.5 * first + 1.0
+    # With L = lambda^(1/s), F = (1 - L) / L * second / first, and P(F' > F) = I_L(second / 2, first / 2).
+    share = np.exp(-2.0 * np.asarray(information) / s)
+    pvalue: FloatArray = np.maximum(betainc(0.5 * second, 0.5 * first, share), np.finfo(np.float64).tiny)
+    return pvalue
+
+
+def simes(pvalues: FloatArray) -> FloatArray:
+    """Combine m p-values along the last axis: min over j of m p_(j) / j, valid if they are not negatively dependent."""
+    m = pvalues.shape[-1]
+    combined: FloatArray = np.minimum((np.sort(pvalues, axis=-1) * m / np.arange(1, m + 1)).min(axis=-1), 1.0)
+    return combined
+
+
+def _closed_form(correlations: FloatArray) -> FloatArray:
+    """-0.5 ln det(I - C C') of stacked matrices (m, dy, dx), in nats, shape (m,)."""
+    squares = np.linalg.svd(correlations, compute_uv=False) ** 2
+    information: FloatArray = -0.5 * np.log1p(-np.minimum(squares, LARGEST_CORRELATION)).sum(axis=-1)
+    return information
+
+
+def _white(columns: FloatArray, dof: int) -> FloatArray:
+    factor = np.linalg.cholesky(columns @ columns.T / dof)
+    white: FloatArray = solve_triangular(factor, columns, lower=True)
+    return white

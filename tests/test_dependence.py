@@ -1,0 +1,105 @@
+"""Block statistics and their p-values, against simulation and textbook cases."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pydine.dependence import Sides, simes, wilks_pvalue
+from pydine.information import gaussian_information
+
+
+def sides_of(x, y, studentised=True):
+    centred = [a - a.mean(axis=1, keepdims=True) for a in (x, x * x, y, y * y)]
+    return Sides.of((centred[0], centred[1]), (centred[2], centred[3]), x.shape[1] - 1, studentised)
+
+
+@pytest.mark.parametrize("r", [0.0, 0.1, -0.4, 0.9])
+def test_wilks_in_one_dimension_is_the_t_test_of_a_correlation(r):
+    n = 40
+    t = abs(r) * np.sqrt((n - 2) / (1 - r * r))
+    information = -0.5 * np.log1p(-r * r)
+    assert wilks_pvalue(information, 1, 1, n - 1) == pytest.approx(2 * stats.t.sf(t, n - 2), rel=1e-9)
+
+
+@pytest.mark.parametrize(("dx", "dy"), [(1, 3), (2, 2), (3, 4)])
+def test_wilks_pvalues_are_uniform_for_independent_gaussians(dx, dy):
+    rng = np.random.default_rng(dx * 10 + dy)
+    pvalues = []
+    for _ in range(600):
+        rows = rng.standard_normal((30, dx + dy))
+        pvalues.append(wilks_pvalue(gaussian_information(np.cov(rows.T), dx), dx, dy, 29))
+    assert stats.kstest(pvalues, "uniform").pvalue > 1e-3
+
+
+def test_tiny_pvalues_are_positive_and_ordered():
+    pvalues = wilks_pvalue(np.array([0.05, 0.2, 0.5, 500.0]), 1, 1, 1000)
+    assert np.all(np.diff(pvalues) < 0)
+    assert 0 < pvalues[-1] < 1e-300
+    t = np.sqrt(np.expm1(0.1) * 999)  # r^2 / (1 - r^2) = exp(2 I) - 1
+    assert pvalues[0] == pytest.approx(2 * stats.t.sf(t, 999), rel=1e-9)
+
+
+def test_first_block_is_the_closed_form_when_not_studentised():
+    rng = np.random.default_rng(0)
+    x, noise = rng.standard_normal((2, 300)), rng.standard_normal((3, 300))
+    y = noise + 0.5 * x[[0, 1, 0]]
+    statistics = sides_of(x, y, studentised=False).statistics()
+    assert statistics[0] == pytest.approx(gaussian_information(np.cov(np.vstack([x, y])), 2), rel=1e-9)
+
+
+def test_blocks_see_what_they_are_named_after():
+    rng = np.random.default_rng(1)
+    u, e = rng.standard_normal((2, 1, 800))
+    square = sides_of(u, u * u + e)
+    p = square.pvalues(square.statistics())
+    assert p[1] < 1e-8  # squares of x against y
+    assert p[0] > 1e-4
+    shared = np.where(rng.random((1, 3000)) < 0.5, 0.5, 1.5)
+    scale = sides_of(*(shared * rng.standard_normal((2, 1, 3000))))
+    p = scale.pvalues(scale.statistics())
+    assert p[3] < 1e-4  # squares of both
+    assert p[:3].min() > 1e-4
+
+
+def test_studentised_statistic_keeps_its_level_where_spread_is_shared():
+    rng = np.random.default_rng(2)
+    rejected = {True: 0, False: 0}
+    for _ in range(300):
+        spread = np.exp(0.6 * rng.standard_normal((1, 400)))
+        x, y = spread * rng.standard_normal((1, 400)), spread * rng.standard_normal((1, 400))
+        for studentised in rejected:
+            sides = sides_of(x, y, studentised)
+            rejected[studentised] += sides.pvalues(sides.statistics())[0] < 0.05
+    assert rejected[True] < 0.08 * 300  # 0.05 + 2.4 standard errors
+    assert rejected[False] > 0.15 * 300
+
+
+def test_permutations_match_a_loop_and_the_analytic_distribution():
+    rng = np.random.default_rng(3)
+    sides = sides_of(rng.standard_normal((2, 60)), rng.standard_normal((1, 60)))
+    fast = sides.permuted_statistics(50, np.random.default_rng(4))
+    orders = np.random.default_rng(4).permuted(np.tile(np.arange(60), (50, 1)), axis=1)
+    factor = np.sqrt(60 / 59)
+    for row, order in zip(fast, orders, strict=True):
+        y = sides.y[0][:, order]
+        correlations = sides.x[0] @ y.T / 59
+        variance = np.sum(np.mean(sides.x[0] ** 2, axis=0) * np.mean(y**2, axis=0)) * 60 / 59**2
+        singular = np.linalg.svd(correlations * factor / np.sqrt(variance), compute_uv=False)
+        assert row[0] == pytest.approx(-0.5 * np.log1p(-(singular**2)).sum(), rel=1e-9)
+    many = sides.pvalues(sides.permuted_statistics(2000, np.random.default_rng(5)))
+    assert np.all(np.abs(np.mean(many < 0.05, axis=0) - 0.05) < 0.025)
+
+
+def test_permutations_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
+    rng = np.random.default_rng(6)
+    sides = sides_of(rng.standard_normal((1, 50)), rng.standard_normal((1, 50)))
+    whole = sides.permuted_statistics(40, np.random.default_rng(0))
+    monkeypatch.setattr("pydine.dependence.VALUES_AT_ONCE", 700)
+    np.testing.assert_allclose(whole, sides.permuted_statistics(40, np.random.default_rng(0)), rtol=1e-9)
+
+
+def test_simes_by_hand():
+    assert simes(np.array([0.01, 0.5, 0.04])) == pytest.approx(0.03)
+    assert simes(np.array([0.04, 0.02, 0.03])) == pytest.approx(0.04)
+    assert simes(np.array([1.0, 1.0])) == 1.0
+    assert simes(np.array([[0.01, 0.5], [0.5, 0.5]])) == pytest.approx([0.02, 0.5])

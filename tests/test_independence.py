@@ -1,0 +1,117 @@
+"""The test of (conditional) independence as a user meets it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pydine
+
+
+def confounded(n=400, strength=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((n, 2))
+    e, f = rng.standard_normal((2, n))
+    x = np.tanh(2 * z[:, 0]) + e
+    y = np.exp(0.4 * z[:, 1]) * f + z[:, 0] ** 2 + np.tanh(z[:, 0]) + strength * e
+    return x, y, z
+
+
+def test_conditioning_decides():
+    x, y, z = confounded()
+    marginal, conditional = pydine.independence_test(x, y), pydine.independence_test(x, y, z)
+    assert marginal.rejected
+    assert marginal.pvalue == 1 / 1000
+    assert not conditional.rejected
+    assert pydine.independence_test(*confounded(strength=0.5)).rejected
+
+
+def test_dependence_without_correlation():
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(600)
+    e, f = rng.standard_normal((2, 600))
+    x, y = z + e, np.sin(z) + e * e + f
+    assert pydine.independence_test(x, y, z, statistic="general").rejected
+    found = pydine.independence_test(x, y, z)
+    assert found.rejected
+    assert min(found.block_pvalues, key=found.block_pvalues.get) == "squares of x"
+
+
+def test_level_under_independence():
+    rejections = 0
+    for seed in range(60):
+        x, y = np.random.default_rng(seed).standard_normal((2, 150))
+        rejections += pydine.independence_test(x, y, method="analytic").rejected
+    assert rejections <= 9  # 0.05 of 60 is 3; more than 9 has probability 0.001
+
+
+def test_permutation_and_analytic_pvalues_agree():
+    for strength in (0.0, 0.12):
+        x, y, z = confounded(strength=strength, seed=3)
+        for statistic in ("gaussian", "general", "auto"):
+            exact, drawn = (
+                pydine.independence_test(x, y, z, statistic=statistic, method=method, n_permutations=1999).pvalue
+                for method in ("analytic", "permutation")
+            )
+            assert abs(exact - drawn) < 0.06
+
+
+def test_the_same_seed_gives_the_same_answer_for_any_n_jobs():
+    x, y, z = confounded(n=200)
+    first, second = (pydine.independence_test(x, y, z, random_state=7, n_jobs=jobs) for jobs in (1, 2))
+    assert first == second
+    assert np.array_equal(first.null_distribution, second.null_distribution)
+    assert first.null_distribution.shape == (999,)
+
+
+def test_a_generator_is_drawn_from_once():
+    x, y, z = confounded(n=200)
+    first, second = (
+        pydine.independence_test(x, y, z, random_state=np.random.default_rng(5), n_permutations=99) for _ in range(2)
+    )
+    assert first == second
+
+
+def test_paper_s_algorithm_2():
+    x, y, z = confounded(n=300, strength=1.0)
+    settings = {"statistic": "gaussian", "algorithm": "paper", "n_permutations": 100}
+    result = pydine.independence_test(x, y, z, pvalue_formula="paper", **settings)
+    assert result.pvalue == np.mean(result.null_distribution >= result.statistic)
+    assert result.pvalue == 0.0  # r / B may be 0: that is why it is not the default
+    assert pydine.independence_test(x, y, z, **settings).pvalue == 1 / 101
+
+
+def test_vectors_on_every_side():
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal((300, 2))
+    x, y = z @ rng.standard_normal((2, 3)) + rng.standard_normal((300, 3)), rng.standard_normal((300, 2)) + z
+    assert pydine.independence_test(x, y).rejected
+    assert not pydine.independence_test(x, y, z).rejected
+    assert pydine.independence_test(x, y + x[:, :2], z).rejected
+
+
+def test_result_reads_well():
+    x, y, z = confounded(n=200)
+    frame = pd.DataFrame({"dose": x, "effect": y, "age": z[:, 0], "sex": z[:, 1]})
+    result = pydine.independence_test("dose", "effect", ["age", "sex"], data=frame, method="analytic")
+    assert repr(result).startswith("dose independent of effect given age, sex: not rejected at 0.05 (p = 0.")
+    assert result.null_distribution is None
+    assert result.estimate == pydine.mutual_information(x, y, z) or result.estimate.value == pytest.approx(
+        pydine.mutual_information(x, y, z).value
+    )
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"statistic": "best"}, "statistic must be 'auto' or 'gaussian' or 'general', but got 'best'"),
+        ({"method": "exact"}, "method must be 'permutation' or 'analytic', but got 'exact'"),
+        ({"n_permutations": 0}, "n_permutations must be an integer of at least 1, but got 0"),
+        ({"alpha": 1.5}, "alpha must be a number strictly between 0 and 1, but got 1.5"),
+        ({"algorithm": "other"}, "algorithm must be 'ladder' or 'paper', but got 'other'"),
+        ({"pvalue_formula": "none"}, "pvalue_formula must be"),
+    ],
+)
+def test_bad_parameters_are_named(bad, message):
+    x, y, z = confounded(n=50)
+    with pytest.raises(ValueError, match=message):
+        pydine.independence_test(x, y, z, **bad)

@@ -5,7 +5,8 @@ monotone and (E_x, E_y) standard normal with correlation rho, independent of Z. 
 I(X;Y|Z) = -1/2 ln(1 - rho^2), while without Z, or with a linear Z, the two look related when they are not and
 unrelated when they are.
 
-These families are for reporting. Nothing in the library was, or may be, tuned on them.
+These families are for reporting: constants and rules are chosen on other data. One exception is on record: that the
+additive rung sees the radius of the context was prompted by the family "radial" (its form was chosen on others).
 
 A new family is one more function from (z, rng) to :class:`Effects` and one more entry in ``FAMILIES``.
 """

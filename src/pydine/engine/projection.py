@@ -127,20 +127,21 @@ class Projection:
 
     def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
         """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
-        residuals = latents.copy()
-        for start in range(0, latents.shape[1], ROWS_AT_ONCE):
+        return self._residuals(latents, z, self.coefficients)
+
+    def _residuals(self, columns: FloatArray, z: FloatArray, coefficients: FloatArray) -> FloatArray:
+        residuals = columns.copy()
+        for start in range(0, columns.shape[1], ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            residuals[:, rows] -= (self.functions(z[:, rows])[:, self.chosen] @ self.coefficients).T
+            residuals[:, rows] -= (self.functions(z[:, rows])[:, self.chosen] @ coefficients).T
         return residuals
 
     def of_sample(self, columns: FloatArray, z: FloatArray) -> FloatArray:
         """Project the same functions out of other columns (d, n) of the sample that the projection was fitted on."""
         blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, columns.shape[1], ROWS_AT_ONCE)]
-        values = [self.functions(z[:, rows])[:, self.chosen] for rows in blocks]
-        products = sum(v.T @ columns[:, rows].T for v, rows in zip(values, blocks, strict=True))
+        products = sum(self.functions(z[:, rows])[:, self.chosen].T @ columns[:, rows].T for rows in blocks)
         coefficients = cho_solve((self.factor, True), products)
-        residuals: FloatArray = columns - np.hstack([(v @ coefficients).T for v in values])
-        return residuals
+        return self._residuals(columns, z, coefficients)
 
 
 def _gram(latents: FloatArray, z: FloatArray, functions: FunctionsOfZ) -> FloatArray:

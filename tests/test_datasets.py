@@ -161,3 +161,15 @@ class TestConditional:
 def test_unknown_family() -> None:
     with pytest.raises(ValueError, match="name must be one of sine-index"):
         conditional.sample("nonesuch", 10, 1, 0.0, seed=0)
+
+
+@pytest.mark.parametrize("shape", conditional.SHAPES)
+def test_shaped_noises_depend_without_correlation(shape):
+    data = conditional.shaped_sample(shape, 20_000, 3, seed=0)
+    again = conditional.shaped_sample(shape, 20_000, 3, seed=0)
+    assert np.array_equal(data.x, again.x)
+    assert np.array_equal(data.z, again.z)
+    u, v = data.latent_x[:, 0], data.latent_y[:, 0]
+    assert abs(np.corrcoef(u, v)[0, 1]) < 0.05
+    assert max(abs(np.corrcoef(u * u, w)[0, 1]) for w in (v, v * v)) > 0.1
+    assert np.isnan(data.truth)

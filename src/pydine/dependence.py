@@ -60,12 +60,13 @@ class Sides:
         projection left, so its correlations are too small by sqrt(dof / n); that is made good.
         """
         n = self.x[0].shape[1]
+        factor = np.sqrt(n / self.dof) if self.studentised else 1.0  # the paper's permutations are left as they are
         at_once = max(1, VALUES_AT_ONCE // (n * 2 * len(self.y[0])))
         results = []
         for start in range(0, n_permutations, at_once):
             count = min(at_once, n_permutations - start)
             orders = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1)
-            results.append(self._statistics(orders, np.sqrt(n / self.dof)))
+            results.append(self._statistics(orders, factor))
         return np.vstack(results)
 
     def _statistics(self, orders: NDArray[np.intp], factor: float = 1.0) -> FloatArray:

@@ -20,6 +20,7 @@ LAYERS = [
     {"data"},
     {"engine"},
     {"information"},
+    {"bases"},
     {"estimation"},
     {"dependence"},
     {"independence", "estimator"},

@@ -264,7 +264,9 @@ class TestTraining:
         z = rng.standard_normal((60, 3))
         new = rng.standard_normal((2000, 1)), rng.standard_normal((2000, 1)), rng.standard_normal((2000, 3))
         watched, blind = (
-            fit_paper_flow(x[:, None], y[:, None], z, PaperSettings(iterations=500, patience=patience, held_out=share))
+            fit_paper_flow(x[:, None], y[:, None], z, PaperSettings(iterations=500, patience=patience, held_out=share))[
+                0
+            ]
             for patience, share in ((20, 0.2), (10**6, 0.0))
         )
         assert watched.log_density(*new).mean() > -2 * 1.42 - 0.8

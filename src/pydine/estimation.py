@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.bases import Base, FittedBase, FlowBase, GaussianBase, StudentBase, choose
 from pydine.data import Sample, read_sample
 from pydine.engine.ladder import LadderSettings
-from pydine.engine.latents import RankFlow, fit_rank_flow
+from pydine.engine.latents import Latents, RankFlow, fit_rank_flow
 from pydine.engine.paper import PaperFlow, PaperSettings, fit_paper_flow
-from pydine.information import gaussian_information, gaussian_standard_error, rank_effect, wishart_bias
 from pydine.results import InformationEstimate
 
 FloatArray = NDArray[np.float64]
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
-BASES = ("gaussian",)
+BASES = ("auto", "gaussian", "student", "flow")
 ALGORITHMS = ("ladder", "paper")
 LEAST = {"n_components": 1, "hidden_units": 1, "n_networks": 0, "n_folds": 2, "max_iter": 1, "max_rows": 100}
-BIAS_REPLICATES = 16
+SPARE_ROWS = 10  # that a fold leaves to learn from, beside one for each latent
 SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that is more than rounding
 
 
@@ -30,7 +30,7 @@ SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that i
 class Settings:
     """Everything an estimate depends on beside the data; the parameters of `DINE`, where they are described."""
 
-    base: str = "gaussian"
+    base: str = "auto"
     algorithm: str = "ladder"
     n_components: int = LadderSettings.components
     hidden_units: int = LadderSettings.hidden_units
@@ -46,6 +46,7 @@ class Settings:
     def of(cls, algorithm: str, **changes: Any) -> Settings:
         """Return the defaults of an algorithm, with changes."""
         paper = {
+            "base": "gaussian",
             "n_components": PaperSettings.components,
             "hidden_units": PaperSettings.hidden_units,
             "max_iter": PaperSettings.iterations,
@@ -68,6 +69,19 @@ class Settings:
         if self.n_jobs is not None and (not is_integer(self.n_jobs) or self.n_jobs == 0):
             raise ValueError(f"n_jobs must be None or an integer other than 0, but got {self.n_jobs!r}.")
 
+    def ladder(self) -> LadderSettings:
+        """How units are fitted."""
+        return LadderSettings(
+            networks=self.n_networks,
+            hidden_units=self.hidden_units,
+            components=self.n_components,
+            weight_decay=self.weight_decay,
+            iterations=self.max_iter,
+            folds=self.n_folds,
+            max_rows=self.max_rows,
+            seed=self.seed(),
+        )
+
     def seeded(self) -> Settings:
         """The same settings, checked, with the seed drawn: whatever is asked of them now draws it no second time."""
         self.check()
@@ -87,80 +101,99 @@ class Settings:
         raise ValueError(f"random_state must be a non-negative integer, a generator or None, but got {state!r}.")
 
 
-def estimate(sample: Sample, settings: Settings) -> tuple[RankFlow | PaperFlow, InformationEstimate]:
-    """Fit the flows of a sample and turn their latents into nats.
+@dataclass(frozen=True)
+class Fit:
+    """Everything that was learned of a sample.
+
+    Parameters
+    ----------
+    flow : RankFlow or PaperFlow
+        The maps of the paper: each side's latents are independent of each other.
+    latents : Latents
+        Those of `flow`.
+    base_flow : RankFlow or PaperFlow
+        The maps that `base` was fitted on: `flow`, or one that maps column by column.
+    base : FittedBase
+        What was fitted to the latents.
+    information : InformationEstimate
+    """
+
+    flow: RankFlow | PaperFlow
+    latents: Latents
+    base_flow: RankFlow | PaperFlow
+    base: FittedBase
+    information: InformationEstimate
+
+
+def estimate(sample: Sample, settings: Settings) -> Fit:
+    """Fit the flows of a sample, and a base distribution to their latents.
 
     Parameters
     ----------
     sample : Sample
     settings : Settings
         Checked.
-
-    Returns
-    -------
-    flow : RankFlow or PaperFlow
-        The fitted maps.
-    information : InformationEstimate
     """
-    seed = settings.seed()
-    flow: RankFlow | PaperFlow
-    if settings.algorithm == "paper":
-        flow = _fit_paper(sample, settings, seed)
-        value, error, details = _plain(flow)
-    else:
-        flow = _fit_ladder(sample, settings, seed)
-        value, error, details = _corrected(flow, sample, seed)
-    details = {"algorithm": settings.algorithm, "degrees_of_freedom": flow.dof, **details}
-    return flow, InformationEstimate(
-        value,
-        error,
-        settings.base,
+    settings = replace(settings, random_state=settings.seed())
+    flow, latents = _fit_flow(sample, settings, False)
+    if settings.algorithm != "paper":
+        _check_rank(latents.cross_product / latents.dof, sample)
+    base_flow, base, compared = _fit_base(sample, settings, flow, latents)
+    details = {"algorithm": settings.algorithm, "degrees_of_freedom": latents.dof, **base.details, **compared}
+    if settings.algorithm != "paper":
+        names = [name for block in sample.names[:2] for name in block]
+        details["rungs"] = {name: u.rung_weights for name, u in zip(names, flow.units.values(), strict=True)}
+    information = InformationEstimate(
+        base.value,
+        base.standard_error,
+        base.name,
         sample.n_samples,
         sample.dimensions,
         sample.n_dropped,
         sample.names,
         details,
     )
+    return Fit(flow, latents, base_flow, base, information)
 
 
-def _fit_paper(sample: Sample, settings: Settings, seed: int) -> PaperFlow:
-    paper = PaperSettings(settings.hidden_units, settings.n_components, settings.max_iter, seed=seed)
-    return fit_paper_flow(sample.x, sample.y, sample.z, paper, settings.n_jobs)
+def _fit_flow(sample: Sample, settings: Settings, by_column: bool) -> tuple[RankFlow | PaperFlow, Latents]:
+    blocks = sample.x, sample.y, sample.z
+    if settings.algorithm == "paper":
+        paper = PaperSettings(settings.hidden_units, settings.n_components, settings.max_iter, seed=settings.seed())
+        return fit_paper_flow(*blocks, paper, settings.n_jobs)
+    return fit_rank_flow(*blocks, settings.ladder(), settings.n_jobs, by_column)
 
 
-def _fit_ladder(sample: Sample, settings: Settings, seed: int) -> RankFlow:
-    ladder = LadderSettings(
-        networks=settings.n_networks,
-        hidden_units=settings.hidden_units,
-        components=settings.n_components,
-        weight_decay=settings.weight_decay,
-        iterations=settings.max_iter,
-        folds=settings.n_folds,
-        max_rows=settings.max_rows,
-        seed=seed,
-    )
-    return fit_rank_flow(sample.x, sample.y, sample.z, ladder, settings.n_jobs)
-
-
-def _plain(flow: PaperFlow) -> tuple[float, float, dict[str, object]]:
-    """Algorithm 1, steps 4 and 5: uncentred covariance with n - 1, the closed form, nothing corrected."""
-    covariance, dx = flow.cross_product / flow.dof, flow.dimensions[0]
-    return gaussian_information(covariance, dx), gaussian_standard_error(covariance, dx, flow.dof), {}
-
-
-def _corrected(flow: RankFlow, sample: Sample, seed: int) -> tuple[float, float, dict[str, object]]:
-    """The closed form less its bias and that of the ranks."""
-    dx, dy, _ = flow.dimensions
-    covariance = flow.cross_product / flow.dof
-    _check_rank(covariance, sample)
-    wishart = wishart_bias(dx, dy, flow.dof)
-    rng = np.random.default_rng([seed, dx, dy])
-    ranks = rank_effect(covariance, dx, flow.dof, sample.n_samples, BIAS_REPLICATES, rng)
-    value = gaussian_information(covariance, dx) - wishart - ranks.bias
-    error = gaussian_standard_error(covariance, dx, flow.dof) * ranks.inflation
-    names = [name for block in sample.names[:2] for name in block]
-    rungs = {name: unit.rung_weights for name, unit in zip(names, flow.units.values(), strict=True)}
-    return value, error, {"wishart_bias": wishart, "rank_bias": ranks.bias, "rungs": rungs}
+def _fit_base(
+    sample: Sample, settings: Settings, flow: RankFlow | PaperFlow, latents: Latents
+) -> tuple[RankFlow | PaperFlow, FittedBase, dict[str, object]]:
+    """Fit the base that the settings name, or the one that held-out likelihood chooses; with its maps."""
+    folds, seed, n = settings.n_folds, settings.seed(), sample.n_samples
+    gaussian = GaussianBase(folds, seed, corrected=settings.algorithm != "paper").fit(latents)
+    too_few = int(np.ceil((sum(sample.dimensions[:2]) + SPARE_ROWS) * folds / (folds - 1))) - latents.dof
+    if too_few > 0 and settings.base not in ("auto", "gaussian"):
+        raise ValueError(
+            f"base={settings.base!r} learns from a part of the rows and needs about {too_few} more than the {n} that x "
+            "and y have; pass base='gaussian' or more rows."
+        )
+    if settings.base == "gaussian" or too_few > 0:
+        return flow, gaussian, {}
+    is_scalar = max(sample.dimensions[:2]) == 1
+    by_column = (flow, latents) if is_scalar or settings.algorithm == "paper" else _fit_flow(sample, settings, True)
+    some = np.random.default_rng(seed).permutation(n)[: settings.max_rows] if n > settings.max_rows else None
+    columns = by_column[1] if some is None else by_column[1].only(some)
+    general = FlowBase(replace(settings.ladder(), wide_networks=settings.n_networks), settings.n_jobs)
+    candidates: dict[str, Base] = {"student": StudentBase(folds, seed), "flow": general}
+    if settings.base != "auto":
+        return by_column[0], candidates[settings.base].fit(columns), {}
+    plain = gaussian if some is None else GaussianBase(folds, seed).fit(latents.only(some))
+    of_columns = plain if by_column[1] is latents else GaussianBase(folds, seed).fit(columns)
+    student = candidates["student"].fit(columns)
+    bases = [plain, student, general.fit_beside([of_columns, student], columns)]
+    chosen = choose(bases)
+    compared = {base.name: float(base.held_out.mean()) for base in bases}
+    details = {"held_out": compared, "gain_over_gaussian": chosen.gain_over(plain)[0]}
+    return (flow, gaussian, details) if chosen is plain else (by_column[0], chosen, details)
 
 
 def _check_rank(covariance: FloatArray, sample: Sample) -> None:
@@ -186,7 +219,7 @@ def mutual_information(
     z: Any = None,
     *,
     data: Any = None,
-    base: str = "gaussian",
+    base: str = "auto",
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
@@ -200,7 +233,7 @@ def mutual_information(
         a vector variable has several columns.
     data : frame, optional
         A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
-    base : {"gaussian"}, default="gaussian"
+    base : {"auto", "gaussian", "student", "flow"}, default="auto"
         Base distribution of the latents (see `DINE`).
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same integer gives the same number to the last bit.
@@ -226,7 +259,7 @@ def mutual_information(
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs)
     settings.check()
-    return estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings)[1]
+    return estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings).information
 
 
 def is_integer(value: object) -> bool:

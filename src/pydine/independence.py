@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pydine.data import Sample, read_sample
+from pydine.data import read_sample
 from pydine.dependence import BLOCKS, Sides, simes
-from pydine.engine.latents import RankFlow
-from pydine.engine.paper import PaperFlow
+from pydine.engine.latents import Latents
 from pydine.estimation import RandomState, Settings, estimate, is_integer
 from pydine.results import IndependenceTestResult
 
@@ -87,10 +86,9 @@ def independence_test(
     False
     """
     _check(statistic, method, pvalue_formula, n_permutations, alpha)
-    settings = Settings.of(algorithm, random_state=random_state, n_jobs=n_jobs).seeded()
-    sample = read_sample(x, y, z, data=data, nan_policy=nan_policy)
-    flow, information = estimate(sample, settings)
-    sides = _sides(flow, sample, studentised=algorithm != "paper")
+    settings = Settings.of(algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs).seeded()
+    fit = estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings)
+    sides = _sides(fit.latents, studentised=algorithm != "paper")
     blocks = sides.statistics()
     pvalues = sides.pvalues(blocks)
     used = STATISTICS[statistic]
@@ -105,7 +103,7 @@ def independence_test(
     return IndependenceTestResult(
         float(value),
         pvalue,
-        information,
+        fit.information,
         float(alpha),
         statistic,
         method,
@@ -114,13 +112,14 @@ def independence_test(
     )
 
 
-def _sides(flow: RankFlow | PaperFlow, sample: Sample, *, studentised: bool) -> Sides:
+def _sides(latents: Latents, *, studentised: bool) -> Sides:
     """Latents and their squares, with the same functions of z projected out of all."""
     pairs = []
-    for latents in flow.transform(sample.x, sample.y, sample.z):
-        columns = latents.T / latents.std(axis=0)[:, None]
-        pairs.append((columns, flow.without_z(columns * columns, sample.z)))
-    return Sides.of(pairs[0], pairs[1], flow.dof, studentised)
+    for side in ("x", "y"):
+        columns = latents.of(side)
+        columns = columns / columns.std(axis=1, keepdims=True)
+        pairs.append((columns, latents.without_z(columns * columns)))
+    return Sides.of(pairs[0], pairs[1], latents.dof, studentised)
 
 
 def _summary(statistic: str, blocks: np.ndarray, pvalues: np.ndarray) -> Any:

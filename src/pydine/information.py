@@ -71,6 +71,15 @@ def adjusted_canonical_correlations(
     return squares, x_factor @ left, y_factor @ right.T
 
 
+def without_chance(covariance: FloatArray, dx: int, dof: float) -> FloatArray:
+    """Covariance of x' and y' less the dependence between the sides that is there by chance, same shape."""
+    squares, x_loadings, y_loadings = adjusted_canonical_correlations(covariance, dx, dof)
+    model = covariance.copy()
+    model[:dx, dx:] = x_loadings * np.sqrt(squares) @ y_loadings.T
+    model[dx:, :dx] = model[:dx, dx:].T
+    return model
+
+
 class RankEffect(NamedTuple):
     """What ranks do to an estimate: the bias in nats, to be subtracted, and the factor on the standard error."""
 
@@ -103,11 +112,7 @@ def rank_effect(
     RankEffect
     """
     rows = min(n, MOST_BIAS_ROWS)
-    squares, x_loadings, y_loadings = adjusted_canonical_correlations(covariance, dx, dof)
-    model = covariance.copy()  # less the dependence between the sides that is there by chance
-    model[:dx, dx:] = x_loadings * np.sqrt(squares) @ y_loadings.T
-    model[dx:, :dx] = model[:dx, dx:].T
-    factor = np.linalg.cholesky(model)
+    factor = np.linalg.cholesky(without_chance(covariance, dx, dof))
     table = ndtri(np.arange(1, rows + 1) / (rows + 1.0))
     scores = np.empty((len(factor), rows))
     from_ranks, from_rows = np.empty(replicates), np.empty(replicates)

@@ -1,6 +1,6 @@
 """The ladder: models of one unit from plain to rich, combined by their held-out likelihood.
 
-    marginal -> linear -> additive -> quadratic -> networks
+    marginal -> linear -> additive -> quadratic -> networks -> wide networks
 
 Every rung is a mixture of Gaussians whose parameters depend on the context (a conditional flow of the paper's kind);
 a mixture of rungs is one as well. Rungs are fitted on folds; the weights of the mixture maximise the likelihood of
@@ -22,7 +22,7 @@ from pydine.engine.compilation import compiled
 from pydine.engine.kernel import HALF_LOG_2PI
 from pydine.engine.network import Network
 from pydine.engine.optimiser import maximise
-from pydine.engine.unit import MARGINAL, Expansion, FittedUnit, Model, additive, identity, quadratic
+from pydine.engine.unit import MARGINAL, Expansion, FittedUnit, Model, additive, identity, quadratic, with_radius
 
 FloatArray = NDArray[np.float64]
 RowArray = NDArray[np.intp]
@@ -32,6 +32,7 @@ ROWS_PER_PRODUCT = 10  # the quadratic rung needs this many training rows for ea
 LEAST_GAIN = 3.0  # nats: a likelihood-ratio test of a mixture weight of zero at the level 0.007
 LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
+TRIAL_PATIENCE = 15  # steps that a network on trial may take without following held-out rows better
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ class LadderSettings:
 
     Parameters
     ----------
-    networks : int
-        Networks in a fold, from different starts.
+    networks, wide_networks : int
+        Networks in a fold, from different starts. Wide ones have twice the hidden units and four times the components,
+        and see the context's radius: for shapes (clusters, rings) that two Gaussians cannot follow.
     hidden_units, components : int
         Width of a network's hidden layer, and Gaussian components of every rung.
     weight_decay : float
@@ -56,6 +58,7 @@ class LadderSettings:
     """
 
     networks: int = 2
+    wide_networks: int = 0
     hidden_units: int = 8
     components: int = 2
     weight_decay: float = 0.67
@@ -72,6 +75,23 @@ class _Rung:
     name: str
     expansion: Expansion = identity
     start: int | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        return self.name == "wide"
+
+
+@dataclass(frozen=True)
+class _Folds:
+    """What was fitted in every fold: the rows held out, the models, and their log-densities of those rows.
+
+    The first of the densities' rows is the marginal rung, which has no model.
+    """
+
+    rows: list[RowArray]
+    names: list[str]
+    models: list[list[Model]]
+    densities: list[FloatArray]
 
 
 def fit_ladder(target: FloatArray, context: FloatArray, settings: LadderSettings) -> FittedUnit:
@@ -90,6 +110,40 @@ def fit_ladder(target: FloatArray, context: FloatArray, settings: LadderSettings
     """
     if len(context) == 0:
         return MARGINAL
+    folds = _fit_folds(target, context, settings)
+    return _assemble(folds, mixture_weights(np.hstack(folds.densities)))
+
+
+def cross_fit_ladder(
+    target: FloatArray, context: FloatArray, settings: LadderSettings
+) -> tuple[FittedUnit, FloatArray]:
+    """Fit one unit, and give every row the log-density of models that have not seen it.
+
+    Parameters
+    ----------
+    target, context, settings
+        As in `fit_ladder`.
+
+    Returns
+    -------
+    unit : FittedUnit
+    log_density : ndarray, shape (n,)
+        Nats. A row's models were fitted without its fold, and so were the weights of the mixture.
+    """
+    if len(context) == 0:
+        return MARGINAL, MARGINAL.log_density(target, context)
+    folds = _fit_folds(target, context, settings)
+    unit = _assemble(folds, mixture_weights(np.hstack(folds.densities)))
+    log_density = np.empty(len(target))
+    for i, (rows, densities) in enumerate(zip(folds.rows, folds.densities, strict=True)):
+        weights = mixture_weights(np.hstack([d for j, d in enumerate(folds.densities) if j != i]))
+        log_density[rows] = _of_mixture(densities, weights)
+    unseen = np.setdiff1d(np.arange(len(target)), np.concatenate(folds.rows))
+    log_density[unseen] = unit.log_density(target[unseen], context[:, unseen])
+    return unit, log_density
+
+
+def _fit_folds(target: FloatArray, context: FloatArray, settings: LadderSettings) -> _Folds:
     rng = np.random.default_rng(settings.seed)
     rows = rng.permutation(len(target))[: settings.max_rows]
     folds = np.array_split(rows, settings.folds)
@@ -100,16 +154,15 @@ def fit_ladder(target: FloatArray, context: FloatArray, settings: LadderSettings
         models, densities, rungs = _climb(target, context, train, held_rows, rungs, settings, choose=i == 0)
         held.append(densities)
         fitted.append(models)
-    names = ["marginal", *(rung.name for rung in rungs)]
-    weights = mixture_weights(np.hstack(held))
-    return _assemble(names, weights, fitted)
+    return _Folds(folds, ["marginal", *(rung.name for rung in rungs)], fitted, held)
 
 
 def _rungs(c: int, n_train: int, settings: LadderSettings) -> list[_Rung]:
     rungs = [_Rung("linear"), _Rung("additive", additive)]
     if 0 < c * (c - 1) // 2 <= n_train // ROWS_PER_PRODUCT:
         rungs.append(_Rung("quadratic", quadratic))
-    return rungs + [_Rung("network", start=s) for s in range(settings.networks)]
+    rungs += [_Rung("network", start=s) for s in range(settings.networks)]
+    return rungs + [_Rung("wide", with_radius, start=s) for s in range(settings.wide_networks)]
 
 
 def _climb(
@@ -136,15 +189,20 @@ def _climb(
     for rung in rungs:
         if rung.name in refused:
             continue
+        on_trial = choose and rung.name not in {r.name for r in kept}
         if rung.start is None:
             model = _fit_linear(t, x, rung.expansion, settings)
         else:
             linear = linear or _fit_linear(t, x, identity, settings)
-            model = _fit_network(t, x, rung.start, settings, linear.theta)
+            if on_trial:  # most that will be refused shows within a few steps, as they carry it away from held-out rows
+                model = _fit_network(t, x, rung, settings, linear.theta, (t_held, x_held))
+                if _mixture_gain(densities, model.log_density(t_held, x_held)) < LEAST_GAIN:
+                    refused.add(rung.name)
+                    continue
+            model = _fit_network(t, x, rung, settings, linear.theta)
         if rung.name == "linear":
             linear = model
         density = model.log_density(t_held, x_held)
-        on_trial = choose and rung.name not in {r.name for r in kept}
         if on_trial and _mixture_gain(densities, density) < LEAST_GAIN:
             refused.add(rung.name)
             continue
@@ -158,10 +216,15 @@ def _mixture_gain(densities: list[FloatArray], more: FloatArray) -> float:
     """What one more model adds to the log-likelihood of rows under a mixture, in nats."""
 
     def log_likelihood_of(models: FloatArray) -> float:
-        weights = np.maximum(mixture_weights(models), 1e-300)
-        return float(np.logaddexp.reduce(models + np.log(weights)[:, None], axis=0).sum())
+        return float(_of_mixture(models, mixture_weights(models)).sum())
 
     return log_likelihood_of(np.array([*densities, more])) - log_likelihood_of(np.array(densities))
+
+
+def _of_mixture(log_densities: FloatArray, weights: FloatArray) -> FloatArray:
+    """Log-densities of rows under a mixture, shapes (models, n) and (models,) to (n,)."""
+    mixed: FloatArray = np.logaddexp.reduce(log_densities + np.log(np.maximum(weights, 1e-300))[:, None], axis=0)
+    return mixed
 
 
 def _fit_linear(t: FloatArray, x: FloatArray, expansion: Expansion, settings: LadderSettings) -> Model:
@@ -184,23 +247,50 @@ def _fit_linear(t: FloatArray, x: FloatArray, expansion: Expansion, settings: La
 
 
 def _fit_network(
-    t: FloatArray, x: FloatArray, start_number: int, settings: LadderSettings, linear: FloatArray
+    t: FloatArray,
+    x: FloatArray,
+    rung: _Rung,
+    settings: LadderSettings,
+    linear: FloatArray,
+    held: tuple[FloatArray, FloatArray] | None = None,
 ) -> Model:
-    """A network that starts as the linear rung: its output weights are zero, so it learns only what that misses."""
-    c, k, h = len(x), settings.components, settings.hidden_units
-    network = Network.tanh(c, h, k)
+    """A network that starts as the linear rung: its output weights are zero, so it learns only what that misses.
+
+    A wide one keeps the linear rung's slopes only and spreads its components over the residual: in the linear rung they
+    may coincide, and where they do every gradient that would part them is zero.
+
+    With rows to hold out, training ends when they are followed no better, and their best is returned.
+    """
+    expanded = rung.expansion(x)
+    c, extra = len(x), len(expanded) - len(x)
+    h, k = settings.hidden_units * (2 if rung.is_wide else 1), settings.components * (4 if rung.is_wide else 1)
+    network = Network.tanh(c + extra, h, k)
     (first, first_bias), (_, last_bias) = network.layer_slices
-    rng = np.random.default_rng([settings.seed, start_number])
-    start, decay = (
-        np.zeros(network.n_parameters),
-        np.full(network.n_parameters, settings.weight_decay / len(t)),
-    )
-    decay[first] *= c  # c inputs share the variance of a hidden unit's argument
-    start[: 2 * c], start[last_bias] = linear[: 2 * c], linear[2 * c :]
-    start[first] = rng.standard_normal(h * c) / np.sqrt(c)
+    rng = np.random.default_rng([settings.seed, rung.start or 0])
+    start = np.zeros(network.n_parameters)
+    decay = np.full(network.n_parameters, settings.weight_decay / len(t))
+    decay[first] *= c + extra  # so many inputs share the variance of a hidden unit's argument
+    none = np.zeros(extra)
+    start[: network.n_skip] = np.concatenate([linear[:c], none, linear[c : 2 * c], none])
+    start[last_bias] = _spread(linear[2 * c :], k) if rung.is_wide else linear[2 * c :]
+    start[first] = rng.standard_normal(h * (c + extra)) / np.sqrt(c + extra)
     start[first_bias] = 0.5 * rng.standard_normal(h)
-    decay[: 2 * c] = decay[last_bias] = LINEAR_PRECISION / len(t)
-    return Model(network, _train(network, start, decay, t, x, settings.iterations), identity)
+    decay[: network.n_skip] = decay[last_bias] = LINEAR_PRECISION / len(t)
+    iterations = settings.iterations * (3 if rung.is_wide else 1)
+    watched = None if held is None else (held[0], rung.expansion(held[1]))
+    return Model(network, _train(network, start, decay, t, expanded, iterations, watched), rung.expansion)
+
+
+def _spread(outputs: FloatArray, k: int) -> FloatArray:
+    """K equal Gaussians side by side with the variance of a mixture: logits, means and log-scales, shape (3k,)."""
+    logits, means, log_scales = outputs.reshape(3, -1)
+    weights = np.exp(logits - logits.max())
+    weights /= weights.sum()
+    mean = weights @ means
+    deviation = np.sqrt(weights @ (np.exp(2.0 * log_scales) + (means - mean) ** 2))
+    places = np.linspace(-0.8, 0.8, k) if k > 1 else np.zeros(1)
+    scale = deviation * np.sqrt(1.0 - np.mean(places**2))
+    return np.concatenate([np.zeros(k), mean + places * deviation, np.full(k, np.log(scale))])
 
 
 def _train(
@@ -210,10 +300,11 @@ def _train(
     t: FloatArray,
     context: FloatArray,
     iterations: int,
+    held: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
-    none = np.empty(0, np.float32), np.empty((len(context), 0), np.float32)
-    data = t.astype(np.float32), np.ascontiguousarray(context, dtype=np.float32)
-    theta: FloatArray = maximise(start, decay, *network.layout, *data, *none, iterations, TOLERANCE, 0)[0]
+    held = held or (np.empty(0), np.empty((len(context), 0)))
+    rows = [a.astype(np.float32, order="C") for a in (t, context, *held)]
+    theta: FloatArray = maximise(start, decay, *network.layout, *rows, iterations, TOLERANCE, TRIAL_PATIENCE)[0]
     return theta
 
 
@@ -254,14 +345,14 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
     return weights
 
 
-def _assemble(names: list[str], weights: FloatArray, fitted: list[list[Model]]) -> FittedUnit:
+def _assemble(folds: _Folds, weights: FloatArray) -> FittedUnit:
     """Drop what does not count and share each rung's weight among its folds' models."""
     weights = np.where(weights < NEGLIGIBLE, 0.0, weights)
     weights /= weights.sum()
     by_name: dict[str, float] = {}
-    for name, weight in zip(names, weights, strict=True):
+    for name, weight in zip(folds.names, weights, strict=True):
         by_name[name] = by_name.get(name, 0.0) + float(weight)
     counted = [j for j in range(len(weights) - 1) if weights[1 + j] > 0.0]
-    models = tuple(fold[j] for j in counted for fold in fitted)
-    shares = np.repeat(weights[1:][counted] / len(fitted), len(fitted))
+    models = tuple(fold[j] for j in counted for fold in folds.models)
+    shares = np.repeat(weights[1:][counted] / len(folds.models), len(folds.models))
     return FittedUnit(models, shares, float(weights[0]), by_name)

@@ -7,6 +7,7 @@ between the sides given z is the columns' own (paper, Lemma 1).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, fit_ladder
 from pydine.engine.marginal import ScoreMap
-from pydine.engine.plan import Unit, autoregressive, unique
+from pydine.engine.plan import Unit, autoregressive, columnwise, unique
 from pydine.engine.projection import FARTHEST_SCORE, FunctionsOfZ, Projection
 from pydine.engine.unit import FittedUnit
 
@@ -23,6 +24,65 @@ FloatArray = NDArray[np.float64]
 # Functions of z beyond z itself are projected out if rungs above the linear one have this weight, averaged over units.
 NONLINEAR_WEIGHT = 0.05
 SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
+
+
+@dataclass(frozen=True)
+class Latents:
+    """What the maps make of the sample that they were fitted on.
+
+    Parameters
+    ----------
+    dimensions : tuple of int
+        (dx, dy, dz).
+    unprojected : ndarray, shape (dx + dy, n)
+        Latents of x, then of y, with functions of z still in them if there is a projection.
+    z : ndarray, shape (dz, n)
+        Normal scores.
+    cross_product : ndarray, shape (dx + dy, dx + dy)
+        Summed products of the (projected) latents.
+    dof : int
+        Degrees of freedom of the cross-product.
+    projection : Projection, optional
+    """
+
+    dimensions: tuple[int, int, int]
+    unprojected: FloatArray
+    z: FloatArray
+    cross_product: FloatArray
+    dof: int
+    projection: Projection | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the sample."""
+        return int(self.unprojected.shape[1])
+
+    def only(self, rows: NDArray[np.intp]) -> Latents:
+        """Only the rows given, as latents without a projection of their own."""
+        chosen, z = self.unprojected[:, rows], self.z[:, rows]
+        both = chosen if self.projection is None else self.projection(chosen, z)
+        dof = len(rows) * self.dof // self.n_rows
+        return Latents(self.dimensions, both, z, both @ both.T, dof)
+
+    @cached_property
+    def both(self) -> FloatArray:
+        """Latents of x, then of y, shape (dx + dy, n)."""
+        return self.unprojected if self.projection is None else self.projection(self.unprojected, self.z)
+
+    def of(self, side: str) -> FloatArray:
+        """Latents of ``"x"`` or ``"y"``, shape (d, n)."""
+        dx = self.dimensions[0]
+        return self.both[:dx] if side == "x" else self.both[dx:]
+
+    def without_z(self, columns: FloatArray) -> FloatArray:
+        """Project the functions of z that the latents are free of out of other columns (d, n) of the sample.
+
+        Without a projection that is the mean alone: the paper takes its latents to be free of z.
+        """
+        if self.projection is None:
+            centred: FloatArray = columns - columns.mean(axis=1, keepdims=True)
+            return centred
+        return self.projection.of_sample(columns, self.z)
 
 
 @dataclass(frozen=True)
@@ -52,7 +112,7 @@ class RankFlow:
 
     @property
     def cross_product(self) -> FloatArray:
-        """Summed products of the latents of x and y, shape (dx + dy, dx + dy)."""
+        """Summed products of the sample's latents, shape (dx + dy, dx + dy)."""
         return self.projection.cross_product
 
     @property
@@ -62,24 +122,18 @@ class RankFlow:
 
     def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Map rows (n, dx), (n, dy), (n, dz) to latents (n, dx), (n, dy)."""
+        dx, latents = self.dimensions[0], self.rows(x, y, z)[0]
+        return latents[:dx].T, latents[dx:].T
+
+    def rows(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Map rows to latents (dx + dy, n) and to the scores of z, (dz, n)."""
         scores = self._scores(x, y, z)
         context = np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
         latents = np.empty((len(self.units), scores.shape[1]))
         pairs = zip(self.units.items(), self.recalibration, strict=True)
         for out, ((unit, fitted), recalibrate) in zip(latents, pairs, strict=True):
             out[:] = recalibrate(fitted.latent(scores[unit.target], context[list(unit.context)]))
-        dx, dy, _ = self.dimensions
-        latents = self.projection(latents, scores[dx + dy :])
-        return latents[:dx].T, latents[dx:].T
-
-    def without_z(self, columns: FloatArray, z: FloatArray) -> FloatArray:
-        """Project the functions of z that the latents are free of out of other columns (d, n) of the sample.
-
-        z is the sample's, shape (n, dz).
-        """
-        maps = self.maps[len(self.units) :]
-        scores = [m(np.ascontiguousarray(column)) for m, column in zip(maps, z.T, strict=True)]
-        return self.projection.of_sample(columns, np.array(scores).reshape(len(maps), len(z)))
+        return self.projection(latents, scores[len(latents) :]), scores[len(latents) :]
 
     def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         """ln p(x | z) + ln p(y | z) of rows, in nats, as densities of the columns' normal scores, shape (n,)."""
@@ -96,8 +150,13 @@ class RankFlow:
 
 
 def fit_rank_flow(
-    x: FloatArray, y: FloatArray, z: FloatArray, settings: LadderSettings, n_jobs: int | None = None
-) -> RankFlow:
+    x: FloatArray,
+    y: FloatArray,
+    z: FloatArray,
+    settings: LadderSettings,
+    n_jobs: int | None = None,
+    by_column: bool = False,
+) -> tuple[RankFlow, Latents]:
     """Fit the default's maps.
 
     Parameters
@@ -106,23 +165,34 @@ def fit_rank_flow(
     settings : LadderSettings
     n_jobs : int or None
         Threads; the result does not depend on it.
+    by_column : bool
+        Whether each column is mapped given z alone, so that the latents of a side keep what ties its columns together;
+        otherwise a flow is autoregressive, and the latents of a side are independent of each other.
+
+    Returns
+    -------
+    flow : RankFlow
+    latents : Latents
+        Those of the rows given.
     """
     dimensions = dx, dy, dz = x.shape[1], y.shape[1], z.shape[1]
     fits = [ScoreMap.fit(np.ascontiguousarray(column)) for block in (x, y, z) for column in block.T]
     scores = np.array([scores for _, scores in fits])
-    given = range(dx + dy, dx + dy + dz)
-    units = unique(autoregressive(range(dx), given) + autoregressive(range(dx, dx + dy), given))
+    given, plan = range(dx + dy, dx + dy + dz), columnwise if by_column else autoregressive
+    units = unique(plan(range(dx), given) + plan(range(dx, dx + dy), given))
 
     def fit_unit(unit: Unit) -> tuple[FittedUnit, ScoreMap, FloatArray]:
         target, context = scores[unit.target], scores[list(unit.context)]
         fitted = fit_ladder(target, context, settings)
         return fitted, *ScoreMap.fit(fitted.latent(target, context) if fitted.models else target)
 
-    fitted, recalibration, latents = zip(*run(fit_unit, units, n_jobs), strict=True)
+    fitted, recalibration, columns = zip(*run(fit_unit, units, n_jobs), strict=True)
     functions = FunctionsOfZ.choose(dz, len(x), _units_to_learn_from(units, fitted, dz), settings.seed)
-    projection = Projection.fit(np.array(latents), scores[dx + dy :], functions, dx + dy + SPARE_DOF)
+    unprojected, z_scores = np.array(columns), scores[dx + dy :]
+    projection = Projection.fit(unprojected, z_scores, functions, dx + dy + SPARE_DOF)
     maps = tuple(m for m, _ in fits)
-    return RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
+    flow = RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
+    return flow, Latents(dimensions, unprojected, z_scores, projection.cross_product, projection.dof, projection)
 
 
 def _units_to_learn_from(units: list[Unit], fitted: tuple[FittedUnit, ...], dz: int) -> tuple[FittedUnit, ...] | None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.engine.execution import run
+from pydine.engine.latents import Latents
 from pydine.engine.network import Network
 from pydine.engine.optimiser import maximise
 from pydine.engine.plan import Unit, autoregressive, unique
@@ -69,14 +70,14 @@ class PaperFlow:
 
     def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Map rows (n, dx), (n, dy), (n, dz) to latents (n, dx), (n, dy): x' = Phi^-1(tau(x; z)) (step 3)."""
+        dx, latents = self.dimensions[0], self.rows(x, y, z)[0]
+        return latents[:dx].T, latents[dx:].T
+
+    def rows(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Map rows to latents (dx + dy, n) and to standardised z, (dz, n)."""
         columns = self._standardised(x, y, z)
         latents = np.array([f.latent(columns[u.target], columns[list(u.context)]) for u, f in self.units.items()])
-        return latents[: self.dimensions[0]].T, latents[self.dimensions[0] :].T
-
-    def without_z(self, columns: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of flows
-        """Columns (d, n) less their means: the paper takes its latents to be free of z."""
-        centred: FloatArray = columns - columns.mean(axis=1, keepdims=True)
-        return centred
+        return latents, columns[len(latents) :]
 
     def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         """ln p(x | z) + ln p(y | z) of rows in the columns' own units, in nats, shape (n,)."""
@@ -93,8 +94,8 @@ class PaperFlow:
 
 def fit_paper_flow(
     x: FloatArray, y: FloatArray, z: FloatArray, settings: PaperSettings, n_jobs: int | None = None
-) -> PaperFlow:
-    """Fit the paper's flows; shapes (n, dx), (n, dy), (n, dz)."""
+) -> tuple[PaperFlow, Latents]:
+    """Fit the paper's flows, and map the rows given; shapes (n, dx), (n, dy), (n, dz)."""
     dx, dy, dz = x.shape[1], y.shape[1], z.shape[1]
     columns = np.hstack([x, y, z]).T
     centre, scale = columns.mean(axis=1), columns.std(axis=1)
@@ -111,7 +112,9 @@ def fit_paper_flow(
 
     fitted, latents = zip(*run(fit_unit, units, n_jobs), strict=True)
     u = np.array(latents)
-    return PaperFlow((dx, dy, dz), centre, scale, dict(zip(units, fitted, strict=True)), u @ u.T, u.shape[1] - 1)
+    cross_product, dof = u @ u.T, u.shape[1] - 1
+    flow = PaperFlow((dx, dy, dz), centre, scale, dict(zip(units, fitted, strict=True)), cross_product, dof)
+    return flow, Latents((dx, dy, dz), u, columns[dx + dy :], cross_product, dof)
 
 
 def _train(network: Network, target: FloatArray, context: FloatArray, settings: PaperSettings) -> FloatArray:

@@ -19,6 +19,11 @@ def autoregressive(targets: Sequence[int], given: Sequence[int]) -> list[Unit]:
     return [Unit(target, (*targets[:i], *given)) for i, target in enumerate(targets)]
 
 
+def columnwise(targets: Sequence[int], given: Sequence[int]) -> list[Unit]:
+    """Units that map each of `targets` by itself, given the other columns."""
+    return [Unit(target, tuple(given)) for target in targets]
+
+
 def unique(units: Iterable[Unit]) -> list[Unit]:
     """Every unit once, in the order of first appearance."""
     return list(dict.fromkeys(units))

@@ -11,19 +11,21 @@ from pydine._version import __version__
 
 if TYPE_CHECKING:
     from pydine.data import TiesWarning
-    from pydine.estimation import mutual_information
+    from pydine.estimation import mutual_information, pointwise_information
     from pydine.estimator import DINE
     from pydine.independence import independence_test
-    from pydine.results import IndependenceTestResult, InformationEstimate
+    from pydine.results import IndependenceTestResult, InformationEstimate, PointwiseInformation
 
 __all__ = [
     "DINE",
     "IndependenceTestResult",
     "InformationEstimate",
+    "PointwiseInformation",
     "TiesWarning",
     "__version__",
     "independence_test",
     "mutual_information",
+    "pointwise_information",
 ]
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
@@ -31,9 +33,11 @@ _HOMES = {
     "DINE": "pydine.estimator",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
+    "PointwiseInformation": "pydine.results",
     "TiesWarning": "pydine.data",
     "independence_test": "pydine.independence",
     "mutual_information": "pydine.estimation",
+    "pointwise_information": "pydine.estimation",
 }
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.columns import Columns, FloatArray, Table, read_columns
 
@@ -40,6 +41,9 @@ class TiesWarning(UserWarning):
     shares: Mapping[str, float]
 
 
+Kept = NDArray[np.bool_] | None  # which rows are left, if not all
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Clean observations of X, Y and Z, one row each.
@@ -51,15 +55,25 @@ class Sample:
         with the caller's data: not to be written to.
     names : tuple of tuple of str
         The column names of x, of y and of z.
-    n_dropped : int
-        Rows that were left out because of NaN or infinity.
+    kept : ndarray of bool, shape (rows of the data,), optional
+        Which rows of the data these are, if some were left out because of NaN or infinity.
     """
 
     x: FloatArray
     y: FloatArray
     z: FloatArray
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-    n_dropped: int = 0
+    kept: Kept = None
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows that were left out because of NaN or infinity."""
+        return 0 if self.kept is None else int((~self.kept).sum())
+
+    @property
+    def positions(self) -> NDArray[np.intp]:
+        """Where the rows were in the data, counted from 0, shape (n,)."""
+        return np.arange(self.n_samples) if self.kept is None else np.flatnonzero(self.kept)
 
     @property
     def n_samples(self) -> int:
@@ -107,14 +121,14 @@ def read_sample(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: 
     """
     if nan_policy not in ("raise", "omit"):
         raise ValueError(f"nan_policy must be 'raise' or 'omit', but got {nan_policy!r}.")
-    blocks, n_dropped = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
-    _check_rows(blocks, n_dropped)
+    blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
+    _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
     for block in blocks:
         _check_range(block)
     orders = [[_order(column) for column in block.values.T] for block in blocks]
     _check_copies(blocks, orders)
     _warn_of_ties(blocks, orders)
-    return _as_sample(blocks, n_dropped)
+    return _as_sample(blocks, kept)
 
 
 def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None) -> Sample:
@@ -122,11 +136,10 @@ def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None) -> Sample:
 
     Few rows, constant columns and ties are fine here; NaN, infinity and unequal lengths are not.
     """
-    blocks, _ = _read_blocks(x, y, z, data, omit=False)
-    return _as_sample(blocks, 0)
+    return _as_sample(*_read_blocks(x, y, z, data, omit=False))
 
 
-def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list[Columns], int]:
+def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list[Columns], Kept]:
     table = None if data is None else Table.read(data)
     blocks = [read_columns("x", x, table), read_columns("y", y, table)]
     if z is not None and (given := read_columns("z", z, table)).names:
@@ -135,7 +148,7 @@ def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list
     return _finite_rows(blocks, omit=omit)
 
 
-def _as_sample(blocks: Sequence[Columns], n_dropped: int) -> Sample:
+def _as_sample(blocks: Sequence[Columns], kept: Kept) -> Sample:
     nothing = Columns("z", (), np.empty((len(blocks[0].values), 0)))
     read_x, read_y, read_z = (*blocks, nothing)[:3]
     return Sample(
@@ -143,7 +156,7 @@ def _as_sample(blocks: Sequence[Columns], n_dropped: int) -> Sample:
         y=read_y.values,
         z=read_z.values,
         names=(read_x.names, read_y.names, read_z.names),
-        n_dropped=n_dropped,
+        kept=kept,
     )
 
 
@@ -160,8 +173,8 @@ def _check_shapes(blocks: Sequence[Columns]) -> None:
         )
 
 
-def _finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], int]:
-    """Refuse rows with NaN or infinity, or leave them out of every block and count them."""
+def _finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], Kept]:
+    """Refuse rows with NaN or infinity, or leave them out of every block and say which are kept."""
     keep = np.ones(len(blocks[0].values), dtype=np.bool_)
     for block in blocks:
         finite = np.isfinite(block.values)
@@ -174,10 +187,9 @@ def _finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], i
                 "rows, or pass nan_policy='omit' to leave them out."
             )
         keep &= finite.all(axis=1)
-    n_dropped = len(keep) - int(keep.sum())
-    if not n_dropped:
-        return blocks, 0
-    return [Columns(block.label, block.names, block.values[keep]) for block in blocks], n_dropped
+    if keep.all():
+        return blocks, None
+    return [Columns(block.label, block.names, block.values[keep]) for block in blocks], keep
 
 
 def _check_rows(blocks: Sequence[Columns], n_dropped: int) -> None:

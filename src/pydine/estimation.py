@@ -13,10 +13,14 @@ from pydine.bases import Base, FittedBase, FlowBase, GaussianBase, StudentBase, 
 from pydine.data import Sample, read_sample
 from pydine.engine.ladder import LadderSettings
 from pydine.engine.latents import Latents, RankFlow, fit_rank_flow
+from pydine.engine.marginal import ScoreMap
 from pydine.engine.paper import PaperFlow, PaperSettings, fit_paper_flow
-from pydine.results import InformationEstimate
+from pydine.engine.plan import autoregressive, unique
+from pydine.engine.tuning import Grid, Trial, tune
+from pydine.results import InformationEstimate, PointwiseInformation
 
 FloatArray = NDArray[np.float64]
+FittedFlow = tuple[RankFlow | PaperFlow, Latents]
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 BASES = ("auto", "gaussian", "student", "flow")
@@ -39,6 +43,7 @@ class Settings:
     weight_decay: float = LadderSettings.weight_decay
     max_iter: int = LadderSettings.iterations
     max_rows: int = LadderSettings.max_rows
+    tune: bool = False
     random_state: RandomState = 0
     n_jobs: int | None = None
 
@@ -63,6 +68,10 @@ class Settings:
             value = getattr(self, name)
             if not is_integer(value) or value < least:
                 raise ValueError(f"{name} must be an integer of at least {least}, but got {value!r}.")
+        if not isinstance(self.tune, bool | np.bool_):
+            raise ValueError(f"tune must be True or False, but got {self.tune!r}.")
+        if self.tune and self.algorithm == "paper":
+            raise ValueError("tune=True needs algorithm='ladder'; tune DINE.paper() with GridSearchCV.")
         decay: Any = self.weight_decay
         if not isinstance(decay, Real) or not 0.0 <= float(decay) < np.inf:
             raise ValueError(f"weight_decay must be a number of at least 0, but got {self.weight_decay!r}.")
@@ -111,18 +120,22 @@ class Fit:
         The maps of the paper: each side's latents are independent of each other.
     latents : Latents
         Those of `flow`.
-    base_flow : RankFlow or PaperFlow
-        The maps that `base` was fitted on: `flow`, or one that maps column by column.
+    base_flow, base_latents : RankFlow or PaperFlow, and Latents
+        The maps that `base` was fitted on and their latents: `flow`, or one that maps column by column.
     base : FittedBase
         What was fitted to the latents.
     information : InformationEstimate
+    trials : tuple of Trial
+        What tuning tried, the best first; empty if nothing was tuned.
     """
 
     flow: RankFlow | PaperFlow
     latents: Latents
     base_flow: RankFlow | PaperFlow
+    base_latents: Latents
     base: FittedBase
     information: InformationEstimate
+    trials: tuple[Trial, ...] = ()
 
 
 def estimate(sample: Sample, settings: Settings) -> Fit:
@@ -135,10 +148,19 @@ def estimate(sample: Sample, settings: Settings) -> Fit:
         Checked.
     """
     settings = replace(settings, random_state=settings.seed())
+    trials = _tune(sample, settings) if settings.tune else ()
+    if trials:
+        best = trials[0]
+        settings = replace(
+            settings,
+            n_components=best.components,
+            hidden_units=best.hidden_units,
+            weight_decay=best.weight_decay,
+        )
     flow, latents = _fit_flow(sample, settings, False)
     if settings.algorithm != "paper":
         _check_rank(latents.cross_product / latents.dof, sample)
-    base_flow, base, compared = _fit_base(sample, settings, flow, latents)
+    (base_flow, base_latents), base, compared = _fit_base(sample, settings, (flow, latents))
     details = {"algorithm": settings.algorithm, "degrees_of_freedom": latents.dof, **base.details, **compared}
     if settings.algorithm != "paper":
         names = [name for block in sample.names[:2] for name in block]
@@ -153,10 +175,23 @@ def estimate(sample: Sample, settings: Settings) -> Fit:
         sample.names,
         details,
     )
-    return Fit(flow, latents, base_flow, base, information)
+    return Fit(flow, latents, base_flow, base_latents, base, information, tuple(trials))
 
 
-def _fit_flow(sample: Sample, settings: Settings, by_column: bool) -> tuple[RankFlow | PaperFlow, Latents]:
+def _tune(sample: Sample, settings: Settings) -> list[Trial]:
+    """Try settings on the flows of x and y given z and, if the base may be a flow, on those of y given x too."""
+    dx, dy, dz = sample.dimensions
+    columns = np.hstack([sample.x, sample.y, sample.z])[: settings.max_rows]
+    scores = np.array([ScoreMap.fit(np.ascontiguousarray(column))[1] for column in columns.T])
+    x, y, z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
+    units, ladder = autoregressive(x, z) + autoregressive(y, z), settings.ladder()
+    if settings.base in ("auto", "flow"):
+        units += autoregressive(y, (*x, *z)) if dy <= dx else autoregressive(x, (*y, *z))
+        ladder = replace(ladder, wide_networks=settings.n_networks)
+    return tune(scores, unique(units), ladder, Grid(), settings.n_jobs)
+
+
+def _fit_flow(sample: Sample, settings: Settings, by_column: bool) -> FittedFlow:
     blocks = sample.x, sample.y, sample.z
     if settings.algorithm == "paper":
         paper = PaperSettings(settings.hidden_units, settings.n_components, settings.max_iter, seed=settings.seed())
@@ -165,9 +200,10 @@ def _fit_flow(sample: Sample, settings: Settings, by_column: bool) -> tuple[Rank
 
 
 def _fit_base(
-    sample: Sample, settings: Settings, flow: RankFlow | PaperFlow, latents: Latents
-) -> tuple[RankFlow | PaperFlow, FittedBase, dict[str, object]]:
+    sample: Sample, settings: Settings, fitted: FittedFlow
+) -> tuple[FittedFlow, FittedBase, dict[str, object]]:
     """Fit the base that the settings name, or the one that held-out likelihood chooses; with its maps."""
+    latents = fitted[1]
     folds, seed, n = settings.n_folds, settings.seed(), sample.n_samples
     gaussian = GaussianBase(folds, seed, corrected=settings.algorithm != "paper").fit(latents)
     too_few = int(np.ceil((sum(sample.dimensions[:2]) + SPARE_ROWS) * folds / (folds - 1))) - latents.dof
@@ -177,15 +213,15 @@ def _fit_base(
             "and y have; pass base='gaussian' or more rows."
         )
     if settings.base == "gaussian" or too_few > 0:
-        return flow, gaussian, {}
+        return fitted, gaussian, {}
     is_scalar = max(sample.dimensions[:2]) == 1
-    by_column = (flow, latents) if is_scalar or settings.algorithm == "paper" else _fit_flow(sample, settings, True)
+    by_column = fitted if is_scalar or settings.algorithm == "paper" else _fit_flow(sample, settings, True)
     some = np.random.default_rng(seed).permutation(n)[: settings.max_rows] if n > settings.max_rows else None
     columns = by_column[1] if some is None else by_column[1].only(some)
     general = FlowBase(replace(settings.ladder(), wide_networks=settings.n_networks), settings.n_jobs)
     candidates: dict[str, Base] = {"student": StudentBase(folds, seed), "flow": general}
     if settings.base != "auto":
-        return by_column[0], candidates[settings.base].fit(columns), {}
+        return by_column, candidates[settings.base].fit(columns), {}
     plain = gaussian if some is None else GaussianBase(folds, seed).fit(latents.only(some))
     of_columns = plain if by_column[1] is latents else GaussianBase(folds, seed).fit(columns)
     student = candidates["student"].fit(columns)
@@ -193,7 +229,7 @@ def _fit_base(
     chosen = choose(bases)
     compared = {base.name: float(base.held_out.mean()) for base in bases}
     details = {"held_out": compared, "gain_over_gaussian": chosen.gain_over(plain)[0]}
-    return (flow, gaussian, details) if chosen is plain else (by_column[0], chosen, details)
+    return (fitted, gaussian, details) if chosen is plain else (by_column, chosen, details)
 
 
 def _check_rank(covariance: FloatArray, sample: Sample) -> None:
@@ -260,6 +296,52 @@ def mutual_information(
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs)
     settings.check()
     return estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings).information
+
+
+def pointwise_information(
+    x: Any,
+    y: Any,
+    z: Any = None,
+    *,
+    data: Any = None,
+    base: str = "auto",
+    random_state: RandomState = 0,
+    n_jobs: int | None = None,
+    nan_policy: str = "raise",
+) -> PointwiseInformation:
+    """Estimate what every row contributes to the information I(X;Y) or I(X;Y|Z): which rows carry the dependence.
+
+    Parameters
+    ----------
+    x, y, z, data, base, random_state, n_jobs, nan_policy
+        As in `mutual_information`.
+
+    Returns
+    -------
+    PointwiseInformation
+        ``values`` in nats with ``rows``, their places in the data; ``top(10)``, ``plot()``, and ``estimate``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pydine
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.standard_normal(1000)
+    >>> y = np.where(np.arange(1000) < 500, x + 0.3 * rng.standard_normal(1000), rng.standard_normal(1000))
+    >>> pointwise = pydine.pointwise_information(x, y)
+    >>> bool((pointwise.top(100) < 500).mean() > 0.7)
+    True
+    """
+    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs)
+    settings.check()
+    sample = read_sample(x, y, z, data=data, nan_policy=nan_policy)
+    fit = estimate(sample, settings)
+    latents = fit.base_latents
+    values = fit.base.held_out
+    if len(values) < sample.n_samples:  # a flow learned from some of the rows
+        values = fit.base.log_ratio(latents.both, latents.z)
+    sides = latents.of("x").T, latents.of("y").T
+    return PointwiseInformation(values, sample.positions, sides, fit.information)
 
 
 def is_integer(value: object) -> bool:

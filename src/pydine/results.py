@@ -9,7 +9,18 @@ from numbers import Real
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-__all__ = ["ConfidenceInterval", "IndependenceTestResult", "InformationEstimate", "default_names"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "ConfidenceInterval",
+    "IndependenceTestResult",
+    "InformationEstimate",
+    "PointwiseInformation",
+    "default_names",
+]
+
+FloatArray = NDArray[np.float64]
 
 NATS_PER_BIT = math.log(2.0)
 SHOWN_NAMES = 4
@@ -154,8 +165,58 @@ class InformationEstimate:
             low, high = self.confidence_interval(0.95)
             parts.append(f"95% interval [{low:.3f}, {high:.3f}]")
         dropped = f" ({self.n_dropped} rows dropped)" if self.n_dropped else ""
-        parts += [f"{self.base} base", f"n = {self.n_samples}{dropped}"]
+        gain = self.details.get("gain_over_gaussian")
+        more = f" ({gain:.3f} nats more than a Gaussian one sees)" if self.base != "gaussian" and gain else ""
+        parts += [f"{self.base} base{more}", f"n = {self.n_samples}{dropped}"]
         return ", ".join(parts)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PointwiseInformation:
+    """What every row contributes to an estimate of information.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        ln p(x, y | z) - ln p(x | z) - ln p(y | z) of each row in nats, by models that have not seen the row. Far above
+        zero: the row shows the dependence. Below: it goes against it.
+    rows : ndarray of int, shape (n,)
+        Where the rows are in the data, counted from 0: rows with NaN that were left out are not among them.
+    latents : tuple of two ndarrays, shapes (n, dx) and (n, dy)
+        The rows' latents, free of z: where the dependence is seen.
+    estimate : InformationEstimate
+        The information of all rows together.
+    """
+
+    values: FloatArray
+    rows: NDArray[np.intp]
+    latents: tuple[FloatArray, FloatArray]
+    estimate: InformationEstimate
+
+    def top(self, count: int = 10) -> NDArray[np.intp]:
+        """Positions in the data of the rows that carry the most information, the most first."""
+        order: NDArray[np.intp] = self.rows[np.argsort(-self.values, kind="stable")[:count]]
+        return order
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the rows' latents, coloured by what they contribute; needs matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure. With several columns, the first of each side is drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from pydine.plotting import draw_pointwise
+
+        return draw_pointwise(self, axes)
+
+    def __repr__(self) -> str:
+        share = float((self.values > 0.0).mean())
+        return f"{self.estimate!r}; {share:.0%} of the rows are above zero, the most is {self.values.max():.3f} nats"
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,6 +13,7 @@ fitted again on all rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ from pydine.engine.unit import MARGINAL, Expansion, FittedUnit, Model, additive,
 
 FloatArray = NDArray[np.float64]
 RowArray = NDArray[np.intp]
+SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 
 NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixture
 ROWS_PER_PRODUCT = 10  # the quadratic rung needs this many training rows for each product of two columns
@@ -135,15 +137,43 @@ def cross_fit_ladder(
     folds = _fit_folds(target, context, settings)
     unit = _assemble(folds, mixture_weights(np.hstack(folds.densities)))
     log_density = np.empty(len(target))
-    for i, (rows, densities) in enumerate(zip(folds.rows, folds.densities, strict=True)):
-        weights = mixture_weights(np.hstack([d for j, d in enumerate(folds.densities) if j != i]))
-        log_density[rows] = _of_mixture(densities, weights)
+    for rows, densities in zip(folds.rows, _held_out(folds), strict=True):
+        log_density[rows] = densities
     unseen = np.setdiff1d(np.arange(len(target)), np.concatenate(folds.rows))
     log_density[unseen] = unit.log_density(target[unseen], context[:, unseen])
     return unit, log_density
 
 
-def _fit_folds(target: FloatArray, context: FloatArray, settings: LadderSettings) -> _Folds:
+def held_out_likelihood(
+    target: FloatArray, context: FloatArray, settings: LadderSettings, shared: SharedRungs
+) -> float:
+    """Mean held-out log-likelihood of a unit in nats, for tuning.
+
+    Parameters
+    ----------
+    target, context, settings
+        As in `fit_ladder`.
+    shared : dict
+        Rungs without a network, which depend on `components` and on nothing else that is tuned: those in it are not
+        fitted again, and those that are fitted go into it.
+    """
+    if len(context) == 0:
+        return float(MARGINAL.log_density(target, context).mean())
+    folds = _fit_folds(target, context, settings, shared)
+    return float(np.concatenate(list(_held_out(folds))).mean())
+
+
+def _held_out(folds: _Folds) -> Iterator[FloatArray]:
+    """Log-densities of each fold's rows, under mixtures whose weights come from the other folds."""
+    for i, densities in enumerate(folds.densities):
+        weights = mixture_weights(np.hstack([d for j, d in enumerate(folds.densities) if j != i]))
+        yield _of_mixture(densities, weights)
+
+
+def _fit_folds(
+    target: FloatArray, context: FloatArray, settings: LadderSettings, shared: SharedRungs | None = None
+) -> _Folds:
+    shared = {} if shared is None else shared
     rng = np.random.default_rng(settings.seed)
     rows = rng.permutation(len(target))[: settings.max_rows]
     folds = np.array_split(rows, settings.folds)
@@ -151,7 +181,7 @@ def _fit_folds(target: FloatArray, context: FloatArray, settings: LadderSettings
     held, fitted = [], []
     for i, held_rows in enumerate(folds):
         train = np.concatenate([fold for j, fold in enumerate(folds) if j != i])
-        models, densities, rungs = _climb(target, context, train, held_rows, rungs, settings, choose=i == 0)
+        models, densities, rungs = _climb(target, context, train, held_rows, rungs, settings, i, shared)
         held.append(densities)
         fitted.append(models)
     return _Folds(folds, ["marginal", *(rung.name for rung in rungs)], fitted, held)
@@ -172,36 +202,41 @@ def _climb(
     held: RowArray,
     rungs: list[_Rung],
     settings: LadderSettings,
-    choose: bool,
+    fold: int,
+    shared: SharedRungs,
 ) -> tuple[list[Model], FloatArray, list[_Rung]]:
     """Fit the rungs on `train` and evaluate them on `held`.
 
-    With `choose`, a rung that adds nothing there to a mixture of those below it is not climbed, here nor in the other
+    A rung that adds nothing in the first fold to a mixture of those below it is not climbed, there nor in the other
     folds: where nothing is non-linear the ladder ends early, and networks are what costs.
     """
+
+    def fit_without_network(name: str, expansion: Expansion) -> Model:
+        key = fold, name
+        if key not in shared:
+            shared[key] = _fit_linear(t, x, expansion, settings)
+        return shared[key]
+
     t, x = target[train], np.ascontiguousarray(context[:, train])
     t_held, x_held = target[held], np.ascontiguousarray(context[:, held])
     densities = [-0.5 * t_held * t_held - HALF_LOG_2PI]
     models: list[Model] = []
     kept: list[_Rung] = []
     refused: set[str] = set()
-    linear: Model | None = None  # what networks start from, whether it counts or not
     for rung in rungs:
         if rung.name in refused:
             continue
-        on_trial = choose and rung.name not in {r.name for r in kept}
+        on_trial = fold == 0 and rung.name not in {r.name for r in kept}
         if rung.start is None:
-            model = _fit_linear(t, x, rung.expansion, settings)
+            model = fit_without_network(rung.name, rung.expansion)
         else:
-            linear = linear or _fit_linear(t, x, identity, settings)
+            linear = fit_without_network("linear", identity)  # what networks start from, whether it counts or not
             if on_trial:  # most that will be refused shows within a few steps, as they carry it away from held-out rows
                 model = _fit_network(t, x, rung, settings, linear.theta, (t_held, x_held))
                 if _mixture_gain(densities, model.log_density(t_held, x_held)) < LEAST_GAIN:
                     refused.add(rung.name)
                     continue
             model = _fit_network(t, x, rung, settings, linear.theta)
-        if rung.name == "linear":
-            linear = model
         density = model.log_density(t_held, x_held)
         if on_trial and _mixture_gain(densities, density) < LEAST_GAIN:
             refused.add(rung.name)

@@ -42,8 +42,8 @@ class Outcome(NamedTuple):
     high: float = math.nan
 
 
-def _default(data: Dataset) -> Outcome:
-    estimate = pydine.mutual_information(data.x, data.y, data.z, random_state=0, n_jobs=1)
+def _default(data: Dataset, base: str = "auto") -> Outcome:
+    estimate = pydine.mutual_information(data.x, data.y, data.z, base=base, random_state=0, n_jobs=1)
     interval = estimate.confidence_interval(0.95)
     return Outcome(estimate.value, interval.low, interval.high)
 
@@ -69,6 +69,9 @@ def _causal_learn(data: Dataset, name: str) -> Outcome:
 
 METHODS: dict[str, Callable[[Dataset], Outcome]] = {
     "default": _default,
+    "gaussian": lambda data: _default(data, "gaussian"),
+    "student": lambda data: _default(data, "student"),
+    "flow": lambda data: _default(data, "flow"),
     "paper": _paper,
     "copula": lambda data: Outcome(gaussian_copula(data.x, data.y, data.z)),
     # z projected out: what an estimator is left with that is safe against a linear effect of z

@@ -10,7 +10,8 @@ from pydine.information import gaussian_information
 
 def sides_of(x, y, studentised=True):
     centred = [a - a.mean(axis=1, keepdims=True) for a in (x, x * x, y, y * y)]
-    return Sides.of((centred[0], centred[1]), (centred[2], centred[3]), x.shape[1] - 1, studentised)
+    leverages = np.full(x.shape[1], 1.0 / x.shape[1]) if studentised else None
+    return Sides.of((centred[0], centred[1]), (centred[2], centred[3]), x.shape[1] - 1, leverages)
 
 
 @pytest.mark.parametrize("r", [0.0, 0.1, -0.4, 0.9])
@@ -98,8 +99,33 @@ def test_permutations_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
     np.testing.assert_allclose(whole, sides.permuted_statistics(40, np.random.default_rng(0)), rtol=1e-9)
 
 
+def test_leverage_does_not_pass_for_a_spread_that_the_sides_share():
+    """Functions that take up most of a few rows: residuals there are small on both sides, and that is no dependence."""
+    rng = np.random.default_rng(0)
+    n, repetitions = 200, 800
+    functions = rng.standard_normal((n, 60)) * np.where(np.arange(n) < 60, 12.0, 1.0)[:, None]
+    basis = np.linalg.qr(functions)[0]
+    leverages, scores = (basis * basis).sum(axis=1), {True: [], False: []}
+    for _ in range(repetitions):
+        columns = rng.standard_normal((4, n))
+        x, x_square, y, y_square = (columns - columns @ basis @ basis.T)[:, None]
+        for corrected, share in ((True, leverages), (False, np.full(n, 60 / n))):
+            statistic = Sides.of((x, x_square), (y, y_square), n - 60, share).statistics()[0]
+            scores[corrected].append(2.0 * (n - 60) * statistic)  # of about one degree of freedom
+    assert np.mean(scores[True]) == pytest.approx(1.0, abs=0.15)
+    assert np.mean(scores[False]) < 0.9
+
+
 def test_simes_by_hand():
-    assert simes(np.array([0.01, 0.5, 0.04])) == pytest.approx(0.03)
-    assert simes(np.array([0.04, 0.02, 0.03])) == pytest.approx(0.04)
-    assert simes(np.array([1.0, 1.0])) == 1.0
-    assert simes(np.array([[0.01, 0.5], [0.5, 0.5]])) == pytest.approx([0.02, 0.5])
+    thirds, halves = np.full(3, 1 / 3), np.full(2, 1 / 2)
+    assert simes(np.array([0.01, 0.5, 0.04]), thirds) == pytest.approx(0.03)
+    assert simes(np.array([0.04, 0.02, 0.03]), thirds) == pytest.approx(0.04)
+    assert simes(np.array([1.0, 1.0]), halves) == 1.0
+    assert simes(np.array([[0.01, 0.5], [0.5, 0.5]]), halves) == pytest.approx([0.02, 0.5])
+
+
+def test_simes_with_weights_by_hand():
+    weights = np.array([0.5, 0.25, 0.25])
+    assert simes(np.array([0.01, 0.5, 0.9]), weights) == pytest.approx(0.02)
+    assert simes(np.array([0.5, 0.01, 0.9]), weights) == pytest.approx(0.04)
+    assert simes(np.array([0.03, 0.02, 0.9]), weights) == pytest.approx(0.04)  # both over three quarters

@@ -20,6 +20,7 @@ FloatArray = NDArray[np.float64]
 
 BLOCKS = ("latents", "squares of x", "squares of y", "squares of both")
 VALUES_AT_ONCE = 1 << 22  # permuted values that are held at a time
+LEAST_LEFT = 0.05  # of a row after the projection, to count in the spread of products
 LARGEST_CORRELATION = 1.0 - 1e-12
 
 
@@ -32,25 +33,42 @@ class Sides:
     x, y : tuple of two ndarrays, shapes (dx, n) and (dy, n)
     dof : int
         Degrees of freedom of the rows after projection.
-    studentised : bool
-        Whether correlations are divided by the spread that their products of rows show.
+    leverages : ndarray, shape (n,), or None
+        What share of each row the projection took up. With them, correlations are divided by the spread that their
+        products of rows show.
     """
 
     x: tuple[FloatArray, FloatArray]
     y: tuple[FloatArray, FloatArray]
     dof: int
-    studentised: bool
+    leverages: FloatArray | None
 
     @classmethod
     def of(
-        cls, x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray], dof: int, studentised: bool
+        cls,
+        x: tuple[FloatArray, FloatArray],
+        y: tuple[FloatArray, FloatArray],
+        dof: int,
+        leverages: FloatArray | None,
     ) -> Sides:
         """Whiten latents and squares, shapes (dx, n) and (dy, n), from which functions of z were projected out."""
-        return cls((_white(x[0], dof), _white(x[1], dof)), (_white(y[0], dof), _white(y[1], dof)), dof, studentised)
+        return cls((_white(x[0], dof), _white(x[1], dof)), (_white(y[0], dof), _white(y[1], dof)), dof, leverages)
 
     def statistics(self) -> FloatArray:
-        """The four block statistics in nats, in the order of `BLOCKS`, shape (4,)."""
-        blocks: FloatArray = self._statistics(np.arange(self.x[0].shape[1])[None])[0]
+        """The four block statistics in nats, in the order of `BLOCKS`, shape (4,).
+
+        A projection leaves less of a row the more it takes up, on both sides: without correction that would count as a
+        spread which the sides share. Squared residuals over what is left of their row have none of it (MacKinnon and
+        White's HC2).
+        """
+        n = self.x[0].shape[1]
+        if self.leverages is None:
+            blocks: FloatArray = self._statistics(np.arange(n)[None])[0]
+        else:
+            left = 1.0 - self.leverages
+            counted = left > LEAST_LEFT  # of the others too little is left to tell their spread
+            spread = np.where(counted, (self.dof / n / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
+            blocks = self._statistics(np.arange(n)[None], spread=spread)[0]
         return blocks
 
     def permuted_statistics(self, n_permutations: int, rng: np.random.Generator) -> FloatArray:
@@ -60,7 +78,7 @@ class Sides:
         projection left, so its correlations are too small by sqrt(dof / n); that is made good.
         """
         n = self.x[0].shape[1]
-        factor = np.sqrt(n / self.dof) if self.studentised else 1.0  # the paper's permutations are left as they are
+        factor = 1.0 if self.leverages is None else np.sqrt(n / self.dof)  # the paper's are left as they are
         at_once = max(1, VALUES_AT_ONCE // (n * 2 * len(self.y[0])))
         results = []
         for start in range(0, n_permutations, at_once):
@@ -69,8 +87,13 @@ class Sides:
             results.append(self._statistics(orders, factor))
         return np.vstack(results)
 
-    def _statistics(self, orders: NDArray[np.intp], factor: float = 1.0) -> FloatArray:
-        """Block statistics for given orders (m, n) of the rows of y; correlations are multiplied by `factor`."""
+    def _statistics(
+        self, orders: NDArray[np.intp], factor: float = 1.0, spread: FloatArray | float = 1.0
+    ) -> FloatArray:
+        """Block statistics for given orders (m, n) of the rows of y.
+
+        Correlations are multiplied by `factor`, the rows' products of squares by `spread`.
+        """
         m, n = orders.shape
         columns = []
         for y in self.y:  # the order of BLOCKS: x runs fastest
@@ -78,8 +101,9 @@ class Sides:
             y_sizes = (y * y).mean(axis=0)[orders]  # (m, n)
             for x in self.x:
                 correlations = (permuted @ x.T).reshape(len(y), m, len(x)).swapaxes(0, 1) / self.dof
-                if self.studentised:
-                    variance = y_sizes @ (x * x).mean(axis=0) * n / self.dof**2  # 1 if no spread is shared
+                if self.leverages is not None:
+                    x_sizes = (x * x).mean(axis=0) * spread
+                    variance = y_sizes @ x_sizes * n / self.dof**2  # 1 if no spread is shared
                     correlations /= np.sqrt(variance)[:, None, None]
                 columns.append(_closed_form(correlations * factor))
         return np.stack(columns, axis=1)
@@ -115,10 +139,15 @@ def wilks_pvalue(information: FloatArray, dx: int, dy: int, dof: float) -> Float
     return pvalue
 
 
-def simes(pvalues: FloatArray) -> FloatArray:
-    """Combine m p-values along the last axis: min over j of m p_(j) / j, valid if they are not negatively dependent."""
-    m = pvalues.shape[-1]
-    combined: FloatArray = np.minimum((np.sort(pvalues, axis=-1) * m / np.arange(1, m + 1)).min(axis=-1), 1.0)
+def simes(pvalues: FloatArray, weights: FloatArray) -> FloatArray:
+    """Combine p-values along the last axis by Simes' method with weights, shape (m,), that sum to 1.
+
+    The least over j of the j-th smallest p-value over the weights of those up to it; valid if they are not negatively
+    dependent, and more than Bonferroni's method sees.
+    """
+    order = np.argsort(pvalues, axis=-1)
+    shares = np.cumsum(weights[order], axis=-1)
+    combined: FloatArray = np.minimum((np.take_along_axis(pvalues, order, axis=-1) / shares).min(axis=-1), 1.0)
     return combined
 
 

@@ -13,8 +13,12 @@ from pydine.engine.latents import Latents
 from pydine.estimation import RandomState, Settings, estimate, is_integer
 from pydine.results import IndependenceTestResult
 
-# Which blocks a statistic combines (their positions in BLOCKS).
-STATISTICS = {"auto": [0, 1, 2, 3], "gaussian": [0], "general": [1, 2, 3]}
+# What the blocks (see BLOCKS) count in a statistic. Half of "auto" is the paper's own: correlation is what is met most.
+STATISTICS = {
+    "auto": np.array([3.0, 1.0, 1.0, 1.0]) / 6.0,
+    "gaussian": np.array([1.0, 0.0, 0.0, 0.0]),
+    "general": np.array([0.0, 1.0, 1.0, 1.0]) / 3.0,
+}
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
 
@@ -91,10 +95,9 @@ def independence_test(
     sides = _sides(fit.latents, studentised=algorithm != "paper")
     blocks = sides.statistics()
     pvalues = sides.pvalues(blocks)
-    used = STATISTICS[statistic]
     value, null = _summary(statistic, blocks, pvalues), None
     if method == "analytic":
-        pvalue = float(simes(pvalues[used]))
+        pvalue = float(_combined(statistic, pvalues))
     else:
         permuted = sides.permuted_statistics(n_permutations, np.random.default_rng([settings.seed(), n_permutations]))
         null = _summary(statistic, permuted, sides.pvalues(permuted))
@@ -119,13 +122,17 @@ def _sides(latents: Latents, *, studentised: bool) -> Sides:
         columns = latents.of(side)
         columns = columns / columns.std(axis=1, keepdims=True)
         pairs.append((columns, latents.without_z(columns * columns)))
-    return Sides.of(pairs[0], pairs[1], latents.dof, studentised)
+    return Sides.of(pairs[0], pairs[1], latents.dof, latents.leverages() if studentised else None)
 
 
 def _summary(statistic: str, blocks: np.ndarray, pvalues: np.ndarray) -> Any:
     """The number that is compared: nats for one block, -ln of the combined p-value for several."""
-    used = STATISTICS[statistic]
-    return blocks[..., 0] if used == [0] else -np.log(simes(pvalues[..., used]))
+    return blocks[..., 0] if statistic == "gaussian" else -np.log(_combined(statistic, pvalues))
+
+
+def _combined(statistic: str, pvalues: np.ndarray) -> Any:
+    weights = STATISTICS[statistic]
+    return simes(pvalues[..., weights > 0.0], weights[weights > 0.0])
 
 
 def _check(statistic: str, method: str, formula: str, n_permutations: int, alpha: float) -> None:

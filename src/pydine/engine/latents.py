@@ -74,6 +74,10 @@ class Latents:
         dx = self.dimensions[0]
         return self.both[:dx] if side == "x" else self.both[dx:]
 
+    def leverages(self) -> FloatArray:
+        """What share of each row the projection takes up, shape (n,)."""
+        return np.zeros(self.n_rows) if self.projection is None else self.projection.leverages(self.z)
+
     def without_z(self, columns: FloatArray) -> FloatArray:
         """Project the functions of z that the latents are free of out of other columns (d, n) of the sample.
 

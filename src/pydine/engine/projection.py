@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve
+from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from pydine.engine.unit import FittedUnit, quadratic
@@ -135,6 +135,15 @@ class Projection:
             rows = slice(start, start + ROWS_AT_ONCE)
             residuals[:, rows] -= (self.functions(z[:, rows])[:, self.chosen] @ coefficients).T
         return residuals
+
+    def leverages(self, z: FloatArray) -> FloatArray:
+        """What share of each row of the sample, z (dz, n), the functions take up: between 0 and 1, shape (n,)."""
+        shares = []
+        for start in range(0, z.shape[1], ROWS_AT_ONCE):
+            functions = self.functions(np.ascontiguousarray(z[:, start : start + ROWS_AT_ONCE]))[:, self.chosen]
+            white = solve_triangular(self.factor, functions.T, lower=True)
+            shares.append((white * white).sum(axis=0))
+        return np.concatenate(shares)
 
     def of_sample(self, columns: FloatArray, z: FloatArray) -> FloatArray:
         """Project the same functions out of other columns (d, n) of the sample that the projection was fitted on."""

@@ -1,6 +1,7 @@
 """The test of conditional independence: its level and its power, beside RCIT and KCI of causal-learn.
 
-python benchmarks/independence.py [--seeds 200] [--confounded-seeds 200] [--jobs 2] [--fresh] [--parts paper confounded shapes uniform]
+python benchmarks/independence.py [--seeds 200] [--confounded-seeds 200] [--jobs 2] [--fresh]
+    [--parts paper confounded shapes uniform]
 """
 
 import common
@@ -42,7 +43,8 @@ def tasks(parts: list[str], seeds: int, confounded_seeds: int) -> list[common.Ta
     for n, dz, family in ((n, dz, f) for n in SIZES for dz in DIMENSIONS for f in FAMILIES):
         for rho in (0.0, WEAK) if n == 1000 else (0.0,):
             for seed in range(confounded_seeds):
-                peers = ("rcit", "kci") if seed < max(confounded_seeds // 4, 20) and rho == 0.0 and n == 1000 and dz == 5 else ()
+                compared = rho == 0.0 and n == 1000 and dz == 5 and seed < max(confounded_seeds // 4, 20)
+                peers = ("rcit", "kci") if compared else ()
                 draw = partial(sample, family, n, dz, rho, seed)
                 add("confounded", family, n, dz, rho, seed, draw, ("test", *peers))
     for shape in SHAPES:

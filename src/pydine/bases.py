@@ -30,7 +30,7 @@ from pydine.engine.ladder import LadderSettings, cross_fit_ladder, mixture_weigh
 from pydine.engine.latents import Latents
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive
-from pydine.engine.unit import FittedUnit
+from pydine.engine.unit import MARGINAL, FittedUnit
 from pydine.information import gaussian_information, gaussian_standard_error, rank_effect, wishart_bias, without_chance
 
 FloatArray = NDArray[np.float64]
@@ -264,7 +264,7 @@ class FlowBase:
     """Conditional flows of the latents: E[ln p(y | x, z) - ln p(y | z)] on held-out rows (paper, density-based CMI).
 
     The side with fewer columns is predicted from the other: fewer flows to fit. Where both have as many, y is predicted
-    from x, and, if that sees more than the plain bases do, x from y as well.
+    from x, and, if that sees more than the plain bases do, x from y as well. If it sees nothing more, they stand.
 
     The densities of all (both directions and the plain bases) are mixed with weights that maximise the likelihood of
     held-out rows. Flows fall short of what they could learn, so the mean log-ratio of held-out rows alone would be too
@@ -290,9 +290,14 @@ class FlowBase:
         folds, seed = self.ladder.folds, self.ladder.seed
         anchor = max(plain, key=lambda base: float(base.held_out.mean()))
         dx, dy, _ = latents.dimensions
-        directions = [_Direction.fit("y" if dy <= dx else "x", latents, self.ladder, self.n_jobs)]
-        if dx == dy and _significant(directions[0].held_out - anchor.held_out):
-            directions.append(_Direction.fit("x", latents, self.ladder, self.n_jobs))
+        directions = []
+        for side in ("y", "x") if dx == dy else ("y",) if dy < dx else ("x",):
+            direction = _Direction.fit(side, latents, self.ladder, self.n_jobs, anchor.held_out)
+            if direction is None:
+                break
+            directions.append(direction)
+            if not _significant(direction.held_out - anchor.held_out):
+                break
         members: list[FittedBase | _Direction] = [anchor, *directions]
         held = np.array([member.held_out for member in members])
         ratios, weights = _stack(held, folds, seed)
@@ -338,26 +343,34 @@ class _Direction:
     held_out: FloatArray
 
     @classmethod
-    def fit(cls, side: str, latents: Latents, ladder: LadderSettings, n_jobs: int | None) -> _Direction:
-        """Fit the flows of side ``"x"`` or ``"y"``."""
+    def fit(
+        cls, side: str, latents: Latents, ladder: LadderSettings, n_jobs: int | None, plain: FloatArray
+    ) -> _Direction | None:
+        """Fit the flows of side ``"x"`` or ``"y"``, or return None if they see no more than `plain` log-ratios (n,)."""
         dx, dy, dz = latents.dimensions
         maps, scores = _score_maps(latents.both)
         columns = np.vstack([scores, latents.z])
         x, y, z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
         targets, others = (y, x) if side == "y" else (x, y)
-        units = [(unit, 1.0) for unit in autoregressive(targets, (*others, *z))]
-        units += [(unit, -1.0) for unit in autoregressive(targets, z)]
 
-        def fit_unit(item: tuple[Unit, float]) -> tuple[FittedUnit, FloatArray]:
-            unit, sign = item
-            fitted, density = cross_fit_ladder(columns[unit.target], columns[list(unit.context)], ladder)
-            return fitted, sign * density
+        def fit_units(units: list[Unit]) -> tuple[list[FittedUnit], FloatArray]:
+            def fit_unit(unit: Unit) -> tuple[FittedUnit, FloatArray]:
+                return cross_fit_ladder(columns[unit.target], columns[list(unit.context)], ladder)
 
-        fitted, densities = zip(*run(fit_unit, units, n_jobs), strict=True)
+            fitted, densities = zip(*run(fit_unit, units, n_jobs), strict=True)
+            return list(fitted), np.sum(densities, axis=0)
+
+        seeing, blind = autoregressive(targets, (*others, *z)), autoregressive(targets, z)
+        with_other, density = fit_units(seeing)
+        # Without the other side a flow is at least as good as none at all, so log-ratios can be no larger than these.
+        most = density - sum(MARGINAL.log_density(columns[target], columns[:0]) for target in targets)
+        if not _significant(_stack(np.array([plain, most]), ladder.folds, ladder.seed)[0] - plain, errors=1.0):
+            return None
+        without_other, alone = fit_units(blind)
+        units = [(unit, 1.0, fitted) for unit, fitted in zip(seeing, with_other, strict=True)]
+        units += [(unit, -1.0, fitted) for unit, fitted in zip(blind, without_other, strict=True)]
         name = "y given x" if side == "y" else "x given y"
-        held_out: FloatArray = np.sum(densities, axis=0)
-        ratio = _DirectionRatio(maps, [(*item, unit) for item, unit in zip(units, fitted, strict=True)])
-        return cls(name, ratio, held_out)
+        return cls(name, _DirectionRatio(maps, units), density - alone)
 
 
 def _stack(held: FloatArray, folds: int, seed: int) -> tuple[FloatArray, FloatArray]:
@@ -410,6 +423,6 @@ def _mean(values: FloatArray) -> tuple[float, float]:
     return float(values.mean()), float(values.std() / np.sqrt(len(values)))
 
 
-def _significant(gains: FloatArray) -> bool:
+def _significant(gains: FloatArray, errors: float = LEAST_ERRORS) -> bool:
     gain, error = _mean(gains)
-    return gain > LEAST_ERRORS * error
+    return gain > errors * error

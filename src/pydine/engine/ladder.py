@@ -34,7 +34,7 @@ ROWS_PER_PRODUCT = 10  # the quadratic rung needs this many training rows for ea
 LEAST_GAIN = 3.0  # nats: a likelihood-ratio test of a mixture weight of zero at the level 0.007
 LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
-TRIAL_PATIENCE = 15  # steps that a network on trial may take without following held-out rows better
+TRIAL_PATIENCE = 25  # steps that a network on trial may take without following held-out rows better
 
 
 @dataclass(frozen=True)

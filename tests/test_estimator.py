@@ -86,7 +86,7 @@ class TestScikitLearn:
         assert repr(DINE(n_folds=5)) == "DINE(n_folds=5)"
         assert "algorithm='paper'" in repr(DINE.paper())
 
-    @pytest.mark.parametrize("method", ["transform", "score"])
+    @pytest.mark.parametrize("method", ["transform", "score", "pointwise"])
     def test_before_fit(self, method, small):
         with pytest.raises(NotFittedError, match="not fitted"):
             getattr(DINE(), method)(*small)
@@ -122,6 +122,7 @@ class TestScikitLearn:
             model = make().fit(*small)
             model.transform(*small)
             model.score(*small)
+            model.pointwise(*small)
         for now, then in zip(small, before, strict=True):
             np.testing.assert_array_equal(now, then)
 
@@ -451,6 +452,8 @@ BAD_PARAMETERS = [
     ("weight_decay", np.nan),
     ("weight_decay", np.inf),
     ("weight_decay", "much"),
+    ("tune", 1),
+    ("tune", "yes"),
     ("random_state", -1),
     ("random_state", 1.5),
     ("random_state", "seed"),
@@ -577,6 +580,7 @@ class TestInputs:
         assert model.information_ == ESTIMATORS[name]().fit(*small).information_
         model.transform(*frozen)
         model.score(*frozen)
+        model.pointwise(*frozen)
 
     def test_float32(self, small):
         single = [block.astype(np.float32) for block in small]

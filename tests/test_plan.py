@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pydine.engine.plan import Unit, autoregressive, unique
+from pydine.engine.plan import Unit, autoregressive, columnwise, unique
 
 
 def test_each_target_sees_those_before_it_and_what_is_given():
@@ -30,6 +30,17 @@ def test_sides_do_not_see_each_other():
         side = x if unit.target in x else y
         assert set(unit.context) <= {*side, *z}
         assert unit.target not in unit.context
+
+
+def test_column_by_column_no_target_sees_another():
+    assert columnwise([0, 1, 2], [7, 8]) == [Unit(0, (7, 8)), Unit(1, (7, 8)), Unit(2, (7, 8))]
+    assert columnwise(range(2), range(0)) == [Unit(0, ()), Unit(1, ())]
+    assert columnwise([], [1]) == []
+
+
+@given(st.lists(st.integers(0, 9), max_size=1), st.lists(st.integers(10, 19), max_size=4))
+def test_one_target_is_the_same_either_way(targets, given_columns):
+    assert columnwise(targets, given_columns) == autoregressive(targets, given_columns)
 
 
 units = st.lists(st.builds(Unit, st.integers(0, 3), st.lists(st.integers(0, 3), max_size=2).map(tuple)))

@@ -5,10 +5,18 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 
 import pydine
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+
+BASES = Path(__file__).parents[1] / "docs" / "bases.md"
 
 # Shown in a session of its own: nothing that these tests have imported counts.
 IMPORT = "import sys, pydine; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
@@ -25,7 +33,12 @@ def run(code):
 def test_import_is_light():
     loaded = set(run(IMPORT).split())
     assert "pydine" in loaded
-    assert not {"numba", "llvmlite", "sklearn", "scipy", "joblib"} & loaded
+    assert not {"numba", "llvmlite", "sklearn", "scipy", "joblib", "matplotlib"} & loaded
+
+
+def test_matplotlib_is_loaded_when_something_is_drawn_and_not_before():
+    code = "import sys, numpy as np, pydine; r = np.random.default_rng(0).standard_normal((2, 60)); "
+    assert run(code + "pydine.pointwise_information(*r); print('matplotlib' in sys.modules)").strip() == "False"
 
 
 def test_names_are_there_without_asking_for_their_module():
@@ -38,6 +51,7 @@ def test_names_are_there_without_asking_for_their_module():
 def test_all_is_complete():
     assert len(set(pydine.__all__)) == len(pydine.__all__)
     assert {"DINE", "InformationEstimate", "TiesWarning", "__version__", "mutual_information"} <= set(pydine.__all__)
+    assert {"PointwiseInformation", "pointwise_information"} <= set(pydine.__all__)
     for name in pydine.__all__:
         assert getattr(pydine, name) is not None
     assert set(pydine.__all__) <= set(dir(pydine))
@@ -74,5 +88,31 @@ def test_examples_in_the_docstrings(name):
 
 
 def test_there_are_examples():
-    for name in ("DINE", "mutual_information", "InformationEstimate"):
+    for name in ("DINE", "mutual_information", "pointwise_information", "InformationEstimate"):
         assert ">>>" in getattr(pydine, name).__doc__
+
+
+def blocks_of(document):
+    """The code of a document, with as many blank lines before it as bring it to its own lines."""
+    lines, inside, kept = document.read_text().splitlines(), False, []
+    for line in lines:
+        is_fence = line.startswith("```")
+        kept.append(line if inside and not is_fence else "")
+        inside = line == "```python" if is_fence else inside
+    return "\n".join(kept)
+
+
+@pytest.mark.skipif(not BASES.exists(), reason="a distribution has no documents")
+def test_the_code_in_the_document_on_bases_runs_and_says_what_it_says(tmp_path, monkeypatch, capsys):
+    """One block after another, as a reader would."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "document"}
+    exec(compile(blocks_of(BASES), BASES.name, "exec"), names)
+    plt.close("all")
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(" base")[0].split()[-1] for line in said[:4]] == ["gaussian", "student", "flow", "flow"]
+    assert said[-2:] == ["{'base': 'flow'}", "histogram"]
+    assert (tmp_path / "pointwise.png").stat().st_size > 0
+    assert names["est"].base == "flow"
+    assert (names["pointwise"].top(10) < 500).mean() > 0.7
+    assert "True" in said

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize_scalar
-from scipy.special import gammaln, ndtr, stdtrit
+from scipy.special import gammaln, ndtr, ndtri, stdtrit
 
 from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, cross_fit_ladder, mixture_weights
@@ -39,6 +39,7 @@ LogRatio = Callable[[FloatArray, FloatArray], FloatArray]
 BIAS_REPLICATES = 16
 LEAST_ERRORS = 3.0  # a richer base must predict held-out rows better than a plainer one by so many standard errors
 FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # of freedom of a Student base
+FARTHEST_SCORE = 8.0  # beyond, the probability of a tail is lost in rounding
 STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000
 
 
@@ -147,7 +148,9 @@ class _EllipticalRatio:
     maps: tuple[ScoreMap, ...] = ()
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
-        return self.of(_student_scores(_scores(self.maps, both), self.degrees) if self.maps else both)
+        if self.maps:
+            return self.of(_student_scores(_scores(self.maps, both), self.degrees))
+        return self.of(np.clip(both, -FARTHEST_SCORE, FARTHEST_SCORE))
 
     def of(self, columns: FloatArray) -> FloatArray:
         """Log-ratios of rows of the vector itself, shape (dx + dy, n)."""
@@ -191,9 +194,10 @@ class StudentBase:
 
     def fit(self, latents: Latents) -> FittedBase:
         """Fit v and R by maximum likelihood of the copula."""
-        maps, scores = _score_maps(latents.both)
+        maps, scores = _score_maps(latents.both, self.seed)
         (dx, dy, _), n = latents.dimensions, latents.n_rows
-        degrees = _student_degrees(scores[:, :ROWS_FOR_DEGREES])
+        some = np.random.default_rng(self.seed).permutation(n)[:ROWS_FOR_DEGREES]
+        degrees = _student_degrees(scores[:, some])
         t = _student_scores(scores, degrees)
         correlation = _student_correlation(t, degrees)
 
@@ -230,7 +234,7 @@ def _student_degrees(scores: FloatArray) -> float:
 
 def _student_scores(scores: FloatArray, degrees: float) -> FloatArray:
     """Normal scores (d, n) to Student scores, through a fine table: quantiles are slow one by one."""
-    table = np.linspace(0.0, max(float(np.abs(scores).max()), 1.0), 512)
+    table = np.linspace(0.0, FARTHEST_SCORE, 512)
     quantiles = np.arcsinh(-stdtrit(degrees, ndtr(-table)))
     mapped: FloatArray = np.copysign(np.sinh(np.interp(np.abs(scores), table, quantiles)), scores)
     return mapped
@@ -305,7 +309,8 @@ class FlowBase:
         ratio = _MixtureRatio(tuple(member.log_ratio for member in members), weights)
         names = [anchor.name, *(direction.name for direction in directions)]
         details = {**anchor.details, "mixture": dict(zip(names, weights.tolist(), strict=True))}
-        return FittedBase("flow", anchor.value + gain, _mean(ratios)[1], ratio, lambda: ratios, details)
+        error = max(anchor.standard_error, _mean(ratios)[1])
+        return FittedBase("flow", anchor.value + gain, error, ratio, lambda: ratios, details)
 
 
 @dataclass(frozen=True)
@@ -348,7 +353,7 @@ class _Direction:
     ) -> _Direction | None:
         """Fit the flows of side ``"x"`` or ``"y"``, or return None if they see no more than `plain` log-ratios (n,)."""
         dx, dy, dz = latents.dimensions
-        maps, scores = _score_maps(latents.both)
+        maps, scores = _score_maps(latents.both, ladder.seed)
         columns = np.vstack([scores, latents.z])
         x, y, z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
         targets, others = (y, x) if side == "y" else (x, y)
@@ -403,15 +408,27 @@ def choose(bases: Sequence[FittedBase]) -> FittedBase:
     return chosen
 
 
-def _score_maps(columns: FloatArray) -> tuple[tuple[ScoreMap, ...], FloatArray]:
-    """Normal scores of columns (d, n), and the maps to them."""
-    maps, scores = zip(*(ScoreMap.fit(np.ascontiguousarray(column)) for column in columns), strict=True)
-    return maps, np.array(scores)
+def _score_maps(columns: FloatArray, seed: int) -> tuple[tuple[ScoreMap, ...], FloatArray]:
+    """Normal scores of columns (d, n), and the maps to them.
+
+    A row's place within its rank is drawn at random (the distributional transform). All columns would share one grid of
+    scores otherwise, and a density can be as high as it likes where two grids meet.
+    """
+    maps, scores, n = [], np.empty(columns.shape), columns.shape[1]
+    for i, column in enumerate(columns):
+        maps.append(ScoreMap.fit(np.ascontiguousarray(column))[0])
+        within = np.random.default_rng([seed, i]).uniform(size=n)
+        _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+        below = (np.cumsum(counts) - counts)[inverse]
+        scores[i] = ndtri((below + counts[inverse] * within) / n)
+    return tuple(maps), np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
 
 
 def _scores(maps: tuple[ScoreMap, ...], columns: FloatArray) -> FloatArray:
-    """Normal scores of new rows (d, m)."""
-    return np.array([m(np.ascontiguousarray(column)) for m, column in zip(maps, columns, strict=True)])
+    """Normal scores of new rows (d, m), within what can be told apart."""
+    scores = np.array([m(np.ascontiguousarray(column)) for m, column in zip(maps, columns, strict=True)])
+    clipped: FloatArray = np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
+    return clipped
 
 
 def _folds(n: int, folds: int, seed: int) -> list[NDArray[np.intp]]:

@@ -7,7 +7,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +41,7 @@ class TiesWarning(UserWarning):
     shares: Mapping[str, float]
 
 
+FEW_TIES = 0.01  # of the rows may be tied without harm to a density
 Kept = NDArray[np.bool_] | None  # which rows are left, if not all
 
 
@@ -84,6 +85,28 @@ class Sample:
     def dimensions(self) -> tuple[int, int, int]:
         """Numbers of columns (dx, dy, dz)."""
         return self.x.shape[1], self.y.shape[1], self.z.shape[1]
+
+
+def without_ties(sample: Sample, seed: int) -> Sample:
+    """The sample with tied values of x and y spread at random, by less than half of the gap to the next value.
+
+    What a column of integers tells of another is not changed by it (a draw tells nothing), but densities need it.
+    The sample itself is returned if few of its rows are tied.
+    """
+    rng = np.random.default_rng(seed)
+    x, y = (np.column_stack([_spread(column, rng) for column in block.T]) for block in (sample.x, sample.y))
+    changed = not (np.array_equal(x, sample.x) and np.array_equal(y, sample.y))
+    return replace(sample, x=x, y=y) if changed else sample
+
+
+def _spread(column: FloatArray, rng: np.random.Generator) -> FloatArray:
+    values, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+    if counts[counts > 1].sum() <= FEW_TIES * len(column) or len(values) < 2:
+        return column
+    gaps = np.diff(values)
+    room = np.minimum(np.append(gaps, gaps[-1]), np.insert(gaps, 0, gaps[0]))
+    spread: FloatArray = column + np.where(counts > 1, room, 0.0)[inverse] * rng.uniform(-0.45, 0.45, len(column))
+    return spread
 
 
 def read_sample(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: str = "raise") -> Sample:

@@ -112,8 +112,7 @@ def show(console: Console, rows: list[Row], ties: Mapping[str, float], seconds: 
     console.print(_table(rows, with_meanings=console.width >= WIDTH_WITH_MEANINGS))
     first = rows[0].alone
     notes = [
-        f"{2 * len(rows)} estimates by DINE with a {first.base} base from {first.n_samples} rows in "
-        f"{seconds:.1f} s; ± is one standard error.",
+        f"{2 * len(rows)} estimates by DINE from {first.n_samples} rows in {seconds:.1f} s; ± is one standard error.",
         "Estimates are corrected for bias: where there is no information they scatter around zero.",
     ]
     if ties:

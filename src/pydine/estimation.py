@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.bases import Base, FittedBase, FlowBase, GaussianBase, StudentBase, choose
-from pydine.data import Sample, read_sample
+from pydine.data import Sample, read_sample, without_ties
 from pydine.engine.ladder import LadderSettings
 from pydine.engine.latents import Latents, RankFlow, fit_rank_flow
 from pydine.engine.marginal import ScoreMap
@@ -181,7 +181,9 @@ def estimate(sample: Sample, settings: Settings) -> Fit:
 def _tune(sample: Sample, settings: Settings) -> list[Trial]:
     """Try settings on the flows of x and y given z and, if the base may be a flow, on those of y given x too."""
     dx, dy, dz = sample.dimensions
-    columns = np.hstack([sample.x, sample.y, sample.z])[: settings.max_rows]
+    sample = without_ties(sample, settings.seed())
+    rows = np.random.default_rng(settings.seed()).permutation(sample.n_samples)[: settings.max_rows]
+    columns = np.hstack([sample.x, sample.y, sample.z])[rows]
     scores = np.array([ScoreMap.fit(np.ascontiguousarray(column))[1] for column in columns.T])
     x, y, z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
     units, ladder = autoregressive(x, z) + autoregressive(y, z), settings.ladder()
@@ -215,7 +217,10 @@ def _fit_base(
     if settings.base == "gaussian" or too_few > 0:
         return fitted, gaussian, {}
     is_scalar = max(sample.dimensions[:2]) == 1
-    by_column = fitted if is_scalar or settings.algorithm == "paper" else _fit_flow(sample, settings, True)
+    untied = without_ties(sample, seed)
+    by_column = fitted
+    if untied is not sample or not (is_scalar or settings.algorithm == "paper"):
+        by_column = _fit_flow(untied, settings, True)
     some = np.random.default_rng(seed).permutation(n)[: settings.max_rows] if n > settings.max_rows else None
     columns = by_column[1] if some is None else by_column[1].only(some)
     general = FlowBase(replace(settings.ladder(), wide_networks=settings.n_networks), settings.n_jobs)

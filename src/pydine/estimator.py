@@ -20,8 +20,8 @@ class DINE(BaseEstimator):
     """Diffeomorphic Information Neural Estimator of I(X;Y) and I(X;Y|Z), in nats.
 
     Conditional normalizing flows map X and Y, given Z, to latents that are standard normal and free of Z; the
-    information between the sides is that of the latents (Duong and Nguyen, AAAI 2023, Lemma 1), and a Gaussian closed
-    form gives it.
+    information between the sides is that of the latents (Duong and Nguyen, AAAI 2023, Lemma 1), and a base distribution
+    gives it: the paper's Gaussian closed form, or a richer one where held-out rows ask for it.
 
     The default starts from ranks, lets held-out likelihood decide how rich each flow has to be, projects what is left
     of Z out of both sides, and corrects the closed form's bias and that of the ranks. `DINE.paper()` is the paper's own

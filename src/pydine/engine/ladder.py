@@ -130,7 +130,7 @@ def cross_fit_ladder(
     -------
     unit : FittedUnit
     log_density : ndarray, shape (n,)
-        Nats. A row's models were fitted without its fold, and so were the weights of the mixture.
+        Nats. A row's models were fitted without its fold; the weights of the mixture come from the other folds' rows.
     """
     if len(context) == 0:
         return MARGINAL, MARGINAL.log_density(target, context)

@@ -52,6 +52,9 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/intervals.py    coverage of the intervals on independent datasets"
 	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
 	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
+	@echo "  $(BIN)/python benchmarks/general.py      dependence of any shape, and none, with every base"
+	@echo "  $(BIN)/python benchmarks/beyond_normal.py --samples DIR  a public benchmark (samples: beyond_normal_peers.py)"
+	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"
 
 clean:

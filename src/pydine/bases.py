@@ -26,7 +26,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, ndtr, ndtri, stdtrit
 
 from pydine.engine.execution import run
-from pydine.engine.ladder import LadderSettings, cross_fit_ladder, mixture_weights
+from pydine.engine.ladder import LadderSettings, cross_fit_ladder, mixture_log_density, mixture_weights
 from pydine.engine.latents import Latents
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive
@@ -321,7 +321,7 @@ class _MixtureRatio:
     weights: FloatArray
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
-        return _mixed(np.array([member(both, z) for member in self.members]), self.weights)
+        return mixture_log_density(np.array([member(both, z) for member in self.members]), self.weights)
 
 
 @dataclass(frozen=True)
@@ -382,18 +382,13 @@ def _stack(held: FloatArray, folds: int, seed: int) -> tuple[FloatArray, FloatAr
     """Mix log-ratios (members, n) with weights from the other folds; the weights returned are those of all rows."""
     ratios = np.empty(held.shape[1])
     for rows in _folds(len(ratios), folds, seed):
-        ratios[rows] = _mixed(held[:, rows], mixture_weights(np.delete(held, rows, axis=1)))
+        ratios[rows] = mixture_log_density(held[:, rows], mixture_weights(np.delete(held, rows, axis=1)))
     return ratios, mixture_weights(held)
 
 
 def _or_independent(ratios: FloatArray, folds: int, seed: int) -> FloatArray:
     """Mix log-ratios (n,) with independence, so that a base which learned nothing but noise says so."""
     return _stack(np.array([np.zeros(len(ratios)), ratios]), folds, seed)[0]
-
-
-def _mixed(ratios: FloatArray, weights: FloatArray) -> FloatArray:
-    mixed: FloatArray = np.logaddexp.reduce(ratios + np.log(np.maximum(weights, 1e-300))[:, None], axis=0)
-    return mixed
 
 
 # --- choice -----------------------------------------------------------------------------------------------------------

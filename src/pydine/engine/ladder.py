@@ -167,7 +167,7 @@ def _held_out(folds: _Folds) -> Iterator[FloatArray]:
     """Log-densities of each fold's rows, under mixtures whose weights come from the other folds."""
     for i, densities in enumerate(folds.densities):
         weights = mixture_weights(np.hstack([d for j, d in enumerate(folds.densities) if j != i]))
-        yield _of_mixture(densities, weights)
+        yield mixture_log_density(densities, weights)
 
 
 def _fit_folds(
@@ -251,12 +251,12 @@ def _mixture_gain(densities: list[FloatArray], more: FloatArray) -> float:
     """What one more model adds to the log-likelihood of rows under a mixture, in nats."""
 
     def log_likelihood_of(models: FloatArray) -> float:
-        return float(_of_mixture(models, mixture_weights(models)).sum())
+        return float(mixture_log_density(models, mixture_weights(models)).sum())
 
     return log_likelihood_of(np.array([*densities, more])) - log_likelihood_of(np.array(densities))
 
 
-def _of_mixture(log_densities: FloatArray, weights: FloatArray) -> FloatArray:
+def mixture_log_density(log_densities: FloatArray, weights: FloatArray) -> FloatArray:
     """Log-densities of rows under a mixture, shapes (models, n) and (models,) to (n,)."""
     mixed: FloatArray = np.logaddexp.reduce(log_densities + np.log(np.maximum(weights, 1e-300))[:, None], axis=0)
     return mixed

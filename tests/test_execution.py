@@ -58,4 +58,4 @@ def test_machine_code_is_kept_on_disk():
     from pydine.engine import kernel, ladder, optimiser
 
     for function in (kernel.log_likelihood, kernel.add_tails, ladder.mixture_weights, optimiser.maximise):
-        assert function._cache._cache_file._source_stamp == compilation._DIGEST
+        assert function._cache._cache_file._source_stamp == compilation.SOURCES_DIGEST

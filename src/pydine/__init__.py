@@ -11,6 +11,7 @@ from pydine._version import __version__
 
 if TYPE_CHECKING:
     from pydine.data import TiesWarning
+    from pydine.engine.cache import UnitCache
     from pydine.estimation import mutual_information, pointwise_information
     from pydine.estimator import DINE
     from pydine.independence import independence_test
@@ -22,6 +23,7 @@ __all__ = [
     "InformationEstimate",
     "PointwiseInformation",
     "TiesWarning",
+    "UnitCache",
     "__version__",
     "independence_test",
     "mutual_information",
@@ -35,6 +37,7 @@ _HOMES = {
     "InformationEstimate": "pydine.results",
     "PointwiseInformation": "pydine.results",
     "TiesWarning": "pydine.data",
+    "UnitCache": "pydine.engine.cache",
     "independence_test": "pydine.independence",
     "mutual_information": "pydine.estimation",
     "pointwise_information": "pydine.estimation",

@@ -25,6 +25,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, ndtr, ndtri, stdtrit
 
+from pydine.engine.cache import UnitCache
 from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, cross_fit_ladder, mixture_log_density, mixture_weights
 from pydine.engine.latents import Latents
@@ -279,10 +280,12 @@ class FlowBase:
     ----------
     ladder : LadderSettings
     n_jobs : int or None
+    cache : UnitCache, optional
     """
 
     ladder: LadderSettings
     n_jobs: int | None = None
+    cache: UnitCache | None = None
 
     def fit(self, latents: Latents) -> FittedBase:
         """Fit the flows and mix them with the plain bases."""
@@ -296,7 +299,7 @@ class FlowBase:
         dx, dy, _ = latents.dimensions
         directions = []
         for side in ("y", "x") if dx == dy else ("y",) if dy < dx else ("x",):
-            direction = _Direction.fit(side, latents, self.ladder, self.n_jobs, anchor.held_out)
+            direction = _Direction.fit(side, latents, self, anchor.held_out)
             if direction is None:
                 break
             directions.append(direction)
@@ -348,10 +351,9 @@ class _Direction:
     held_out: FloatArray
 
     @classmethod
-    def fit(
-        cls, side: str, latents: Latents, ladder: LadderSettings, n_jobs: int | None, plain: FloatArray
-    ) -> _Direction | None:
+    def fit(cls, side: str, latents: Latents, base: FlowBase, plain: FloatArray) -> _Direction | None:
         """Fit the flows of side ``"x"`` or ``"y"``, or return None if they see no more than `plain` log-ratios (n,)."""
+        ladder = base.ladder
         dx, dy, dz = latents.dimensions
         maps, scores = _score_maps(latents.both, ladder.seed)
         columns = np.vstack([scores, latents.z])
@@ -360,9 +362,10 @@ class _Direction:
 
         def fit_units(units: list[Unit]) -> tuple[list[FittedUnit], FloatArray]:
             def fit_unit(unit: Unit) -> tuple[FittedUnit, FloatArray]:
-                return cross_fit_ladder(columns[unit.target], columns[list(unit.context)], ladder)
+                cross_fit = base.cache.cross_fit if base.cache else cross_fit_ladder
+                return cross_fit(columns[unit.target], columns[list(unit.context)], ladder)
 
-            fitted, densities = zip(*run(fit_unit, units, n_jobs), strict=True)
+            fitted, densities = zip(*run(fit_unit, units, base.n_jobs), strict=True)
             return list(fitted), np.sum(densities, axis=0)
 
         seeing, blind = autoregressive(targets, (*others, *z)), autoregressive(targets, z)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from pydine.bases import Base, FittedBase, FlowBase, GaussianBase, StudentBase, choose
 from pydine.data import Sample, read_sample, without_ties
+from pydine.engine.cache import UnitCache
 from pydine.engine.ladder import LadderSettings
 from pydine.engine.latents import Latents, RankFlow, fit_rank_flow
 from pydine.engine.marginal import ScoreMap
@@ -22,6 +24,7 @@ from pydine.results import InformationEstimate, PointwiseInformation
 FloatArray = NDArray[np.float64]
 FittedFlow = tuple[RankFlow | PaperFlow, Latents]
 RandomState = int | np.random.RandomState | np.random.Generator | None
+CacheLike = UnitCache | str | os.PathLike[str] | None
 
 BASES = ("auto", "gaussian", "student", "flow")
 ALGORITHMS = ("ladder", "paper")
@@ -32,7 +35,10 @@ SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that i
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything an estimate depends on beside the data; the parameters of `DINE`, where they are described."""
+    """Everything an estimate depends on beside the data; the parameters of `DINE`, where they are described.
+
+    `n_jobs` and `cache`, where units are looked for before they are fitted, change the time and not the result.
+    """
 
     base: str = "auto"
     algorithm: str = "ladder"
@@ -46,6 +52,7 @@ class Settings:
     tune: bool = False
     random_state: RandomState = 0
     n_jobs: int | None = None
+    cache: UnitCache | None = None
 
     @classmethod
     def of(cls, algorithm: str, **changes: Any) -> Settings:
@@ -198,7 +205,7 @@ def _fit_flow(sample: Sample, settings: Settings, by_column: bool) -> FittedFlow
     if settings.algorithm == "paper":
         paper = PaperSettings(settings.hidden_units, settings.n_components, settings.max_iter, seed=settings.seed())
         return fit_paper_flow(*blocks, paper, settings.n_jobs)
-    return fit_rank_flow(*blocks, settings.ladder(), settings.n_jobs, by_column)
+    return fit_rank_flow(*blocks, settings.ladder(), settings.n_jobs, by_column, settings.cache)
 
 
 def _fit_base(
@@ -223,7 +230,8 @@ def _fit_base(
         by_column = _fit_flow(untied, settings, True)
     some = np.random.default_rng(seed).permutation(n)[: settings.max_rows] if n > settings.max_rows else None
     columns = by_column[1] if some is None else by_column[1].only(some)
-    general = FlowBase(replace(settings.ladder(), wide_networks=settings.n_networks), settings.n_jobs)
+    ladder = replace(settings.ladder(), wide_networks=settings.n_networks)
+    general = FlowBase(ladder, settings.n_jobs, settings.cache)
     candidates: dict[str, Base] = {"student": StudentBase(folds, seed), "flow": general}
     if settings.base != "auto":
         return by_column, candidates[settings.base].fit(columns), {}
@@ -264,6 +272,7 @@ def mutual_information(
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
+    cache: CacheLike = None,
 ) -> InformationEstimate:
     """Estimate the mutual information I(X;Y), or I(X;Y|Z) given a third argument.
 
@@ -282,6 +291,8 @@ def mutual_information(
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         What happens to rows that hold NaN or infinity: refused, or left out and counted in the result.
+    cache : UnitCache or folder, optional
+        Where fitted flows are looked for first, and kept. The result does not depend on it.
 
     Returns
     -------
@@ -298,7 +309,7 @@ def mutual_information(
     >>> float(pydine.mutual_information(x, y)) > float(pydine.mutual_information(x, y, z))
     True
     """
-    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs)
+    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache))
     settings.check()
     return estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings).information
 

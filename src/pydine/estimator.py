@@ -130,7 +130,8 @@ class DINE(BaseEstimator):
         **changes
             Arguments of `DINE` to set otherwise, such as ``random_state``.
         """
-        return cls(**{**asdict(Settings.of("paper")), **changes})
+        settings = asdict(Settings.of("paper"))
+        return cls(**{**{name: settings[name] for name in cls().get_params() if name in settings}, **changes})
 
     def fit(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> Self:
         """Learn the flows and estimate the information.
@@ -195,7 +196,7 @@ class DINE(BaseEstimator):
 
     def _settings(self) -> Settings:
         parameters = self.get_params(deep=False)
-        return Settings(**{f.name: parameters[f.name] for f in fields(Settings)})
+        return Settings(**{f.name: parameters[f.name] for f in fields(Settings) if f.name in parameters})
 
     def _read_rows(self, x: Any, y: Any, z: Any, data: Any) -> Sample:
         check_is_fitted(self, "flow_")

@@ -9,8 +9,9 @@ import numpy as np
 
 from pydine.data import read_sample
 from pydine.dependence import BLOCKS, Sides, simes
+from pydine.engine.cache import UnitCache
 from pydine.engine.latents import Latents
-from pydine.estimation import RandomState, Settings, estimate, is_integer
+from pydine.estimation import CacheLike, RandomState, Settings, estimate, is_integer
 from pydine.results import IndependenceTestResult
 
 # What the blocks (see BLOCKS) count in a statistic. Half of "auto" is the paper's own: correlation is what is met most.
@@ -38,6 +39,7 @@ def independence_test(
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
+    cache: CacheLike = None,
 ) -> IndependenceTestResult:
     """Test whether X is independent of Y, or independent of Y given Z.
 
@@ -71,6 +73,8 @@ def independence_test(
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
+    cache : UnitCache or folder, optional
+        Where fitted flows are looked for first, and kept. The result does not depend on it.
 
     Returns
     -------
@@ -90,7 +94,9 @@ def independence_test(
     False
     """
     _check(statistic, method, pvalue_formula, n_permutations, alpha)
-    settings = Settings.of(algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs).seeded()
+    settings = Settings.of(
+        algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
+    ).seeded()
     fit = estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings)
     sides = _sides(fit.latents, studentised=algorithm != "paper")
     blocks = sides.statistics()
@@ -117,12 +123,10 @@ def independence_test(
 
 def _sides(latents: Latents, *, studentised: bool) -> Sides:
     """Latents and their squares, with the same functions of z projected out of all."""
-    pairs = []
-    for side in ("x", "y"):
-        columns = latents.of(side)
-        columns = columns / columns.std(axis=1, keepdims=True)
-        pairs.append((columns, latents.without_z(columns * columns)))
-    return Sides.of(pairs[0], pairs[1], latents.dof, latents.leverages() if studentised else None)
+    columns = latents.both / latents.both.std(axis=1, keepdims=True)
+    squares, dx = latents.without_z(columns * columns), latents.dimensions[0]
+    x, y = (columns[:dx], squares[:dx]), (columns[dx:], squares[dx:])
+    return Sides.of(x, y, latents.dof, latents.leverages() if studentised else None)
 
 
 def _summary(statistic: str, blocks: np.ndarray, pvalues: np.ndarray) -> Any:

@@ -22,7 +22,7 @@ def _sources_digest() -> str:
     return digest.hexdigest()
 
 
-_DIGEST = _sources_digest()
+SOURCES_DIGEST = _sources_digest()
 
 
 def compiled(*, fastmath: bool = False) -> Callable[[Callable[..., Any]], Any]:
@@ -36,7 +36,7 @@ def compiled(*, fastmath: bool = False) -> Callable[[Callable[..., Any]], Any]:
         dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", fastmath=fastmath)(function)
         cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if hasattr(cache_file, "_source_stamp"):
-            cache_file._source_stamp = _DIGEST
+            cache_file._source_stamp = SOURCES_DIGEST
         return dispatcher
 
     return decorate

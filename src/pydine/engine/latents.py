@@ -6,17 +6,19 @@ between the sides given z is the columns' own (paper, Lemma 1).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.engine.cache import UnitCache
 from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, fit_ladder
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive, columnwise, unique
-from pydine.engine.projection import FARTHEST_SCORE, FunctionsOfZ, Projection
+from pydine.engine.projection import FARTHEST_SCORE, ROWS_AT_ONCE, Blocks, FunctionsOfZ, Projection
 from pydine.engine.unit import FittedUnit
 
 FloatArray = NDArray[np.float64]
@@ -67,7 +69,17 @@ class Latents:
     @cached_property
     def both(self) -> FloatArray:
         """Latents of x, then of y, shape (dx + dy, n)."""
-        return self.unprojected if self.projection is None else self.projection(self.unprojected, self.z)
+        return (
+            self.unprojected
+            if self.projection is None
+            else self.projection.residuals(self.unprojected, self._functions)
+        )
+
+    @cached_property
+    def _functions(self) -> Blocks:
+        """The functions of z that are projected out; where rows are many, evaluated block by block each time."""
+        blocks = _Functions(self.projection, self.z)
+        return list(blocks) if self.n_rows <= ROWS_AT_ONCE else blocks
 
     def of(self, side: str) -> FloatArray:
         """Latents of ``"x"`` or ``"y"``, shape (d, n)."""
@@ -76,7 +88,7 @@ class Latents:
 
     def leverages(self) -> FloatArray:
         """What share of each row the projection takes up, shape (n,)."""
-        return np.zeros(self.n_rows) if self.projection is None else self.projection.leverages(self.z)
+        return np.zeros(self.n_rows) if self.projection is None else self.projection.leverages(self._functions)
 
     def without_z(self, columns: FloatArray) -> FloatArray:
         """Project the functions of z that the latents are free of out of other columns (d, n) of the sample.
@@ -86,7 +98,18 @@ class Latents:
         if self.projection is None:
             centred: FloatArray = columns - columns.mean(axis=1, keepdims=True)
             return centred
-        return self.projection.of_sample(columns, self.z)
+        return self.projection.of_sample(columns, self._functions)
+
+
+@dataclass(frozen=True)
+class _Functions:
+    """The functions of z of a projection, which can be gone through more than once."""
+
+    projection: Projection | None
+    z: FloatArray
+
+    def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
+        return iter(()) if self.projection is None else self.projection.blocks(self.z)
 
 
 @dataclass(frozen=True)
@@ -160,6 +183,7 @@ def fit_rank_flow(
     settings: LadderSettings,
     n_jobs: int | None = None,
     by_column: bool = False,
+    cache: UnitCache | None = None,
 ) -> tuple[RankFlow, Latents]:
     """Fit the default's maps.
 
@@ -172,6 +196,8 @@ def fit_rank_flow(
     by_column : bool
         Whether each column is mapped given z alone, so that the latents of a side keep what ties its columns together;
         otherwise a flow is autoregressive, and the latents of a side are independent of each other.
+    cache : UnitCache, optional
+        Where units are looked for first, and kept.
 
     Returns
     -------
@@ -187,7 +213,7 @@ def fit_rank_flow(
 
     def fit_unit(unit: Unit) -> tuple[FittedUnit, ScoreMap, FloatArray]:
         target, context = scores[unit.target], scores[list(unit.context)]
-        fitted = fit_ladder(target, context, settings)
+        fitted = (cache.fit if cache else fit_ladder)(target, context, settings)
         return fitted, *ScoreMap.fit(fitted.latent(target, context) if fitted.models else target)
 
     fitted, recalibration, columns = zip(*run(fit_unit, units, n_jobs), strict=True)

@@ -9,6 +9,7 @@ what either side's networks learned, polynomials, and random waves.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,8 @@ LARGEST_SHARE = 1.0 / 3.0  # of the rows' degrees of freedom go into the functio
 SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
 FARTHEST_SCORE = 10.0
 ROWS_AT_ONCE = 1 << 14
+
+Blocks = Iterable[tuple[slice, FloatArray]]  # rows, and the functions of z there, shape (rows, r)
 
 
 @dataclass(frozen=True)
@@ -127,37 +130,40 @@ class Projection:
 
     def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
         """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
-        return self._residuals(latents, z, self.coefficients)
+        return self.residuals(latents, self.blocks(z))
 
-    def _residuals(self, columns: FloatArray, z: FloatArray, coefficients: FloatArray) -> FloatArray:
+    def blocks(self, z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Evaluate the functions that are used at rows of z (dz, n), some rows at a time."""
+        for rows in _blocks(z.shape[1]):
+            yield rows, self.functions(np.ascontiguousarray(z[:, rows]))[:, self.chosen]
+
+    def residuals(self, columns: FloatArray, blocks: Blocks, coefficients: FloatArray | None = None) -> FloatArray:
+        """Columns (d, n) less the functions times coefficients (r, d), by default those of the latents."""
+        coefficients = self.coefficients if coefficients is None else coefficients
         residuals = columns.copy()
-        for start in range(0, columns.shape[1], ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
-            residuals[:, rows] -= (self.functions(z[:, rows])[:, self.chosen] @ coefficients).T
+        for rows, functions in blocks:
+            residuals[:, rows] -= (functions @ coefficients).T
         return residuals
 
-    def leverages(self, z: FloatArray) -> FloatArray:
-        """What share of each row of the sample, z (dz, n), the functions take up: between 0 and 1, shape (n,)."""
-        shares = []
-        for start in range(0, z.shape[1], ROWS_AT_ONCE):
-            functions = self.functions(np.ascontiguousarray(z[:, start : start + ROWS_AT_ONCE]))[:, self.chosen]
-            white = solve_triangular(self.factor, functions.T, lower=True)
-            shares.append((white * white).sum(axis=0))
-        return np.concatenate(shares)
+    def leverages(self, blocks: Blocks) -> FloatArray:
+        """What share of each row of the sample the functions take up: between 0 and 1, shape (n,)."""
+        whites = (solve_triangular(self.factor, functions.T, lower=True) for _, functions in blocks)
+        return np.concatenate([(white * white).sum(axis=0) for white in whites])
 
-    def of_sample(self, columns: FloatArray, z: FloatArray) -> FloatArray:
+    def of_sample(self, columns: FloatArray, blocks: Blocks) -> FloatArray:
         """Project the same functions out of other columns (d, n) of the sample that the projection was fitted on."""
-        blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, columns.shape[1], ROWS_AT_ONCE)]
-        products = sum(self.functions(z[:, rows])[:, self.chosen].T @ columns[:, rows].T for rows in blocks)
-        coefficients = cho_solve((self.factor, True), products)
-        return self._residuals(columns, z, coefficients)
+        products = sum(functions.T @ columns[:, rows].T for rows, functions in blocks)
+        return self.residuals(columns, blocks, cho_solve((self.factor, True), products))
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
 
 
 def _gram(latents: FloatArray, z: FloatArray, functions: FunctionsOfZ) -> FloatArray:
     """Cross-products of the functions of z and the latents, summed block by block, shape (q + d, q + d)."""
     total: FloatArray | None = None
-    for start in range(0, latents.shape[1], ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
+    for rows in _blocks(latents.shape[1]):
         block = np.hstack([functions(np.ascontiguousarray(z[:, rows])), latents[:, rows].T])
         square = block.T @ block
         total = square if total is None else total + square

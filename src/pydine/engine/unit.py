@@ -53,6 +53,9 @@ def quadratic(context: FloatArray) -> FloatArray:
     return np.vstack([additive(context), context[first] * context[second]])
 
 
+EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, additive, quadratic)}
+
+
 # --- a fitted unit ----------------------------------------------------------------------------------------------------
 
 

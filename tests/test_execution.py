@@ -1,7 +1,11 @@
 """The one place that runs units, and the word to whoever waits for the compiler."""
 
+import io
+import subprocess
+import sys
 import threading
 import time
+from contextlib import redirect_stdout
 
 import pytest
 
@@ -59,3 +63,19 @@ def test_machine_code_is_kept_on_disk():
 
     for function in (kernel.log_likelihood, kernel.add_tails, ladder.mixture_weights, optimiser.maximise):
         assert function._cache._cache_file._source_stamp == compilation.SOURCES_DIGEST
+
+
+def test_a_later_process_gives_the_same_number_to_the_last_bit():
+    """Machine code from disk does what freshly compiled code does; on a new machine this compares both."""
+    code = (
+        "import numpy as np, pydine\n"
+        "rng = np.random.default_rng(0)\n"
+        "z = rng.standard_normal(300)\n"
+        "x, y = np.sin(2 * z) + rng.standard_normal((2, 300))\n"
+        "print(float(pydine.mutual_information(x, y, z)).hex())\n"
+    )
+    here = io.StringIO()
+    with redirect_stdout(here):
+        exec(code, {})
+    later = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert later.stdout == here.getvalue()

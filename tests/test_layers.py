@@ -15,22 +15,27 @@ ROOT = Path(pydine.__file__).parent
 # From the bottom up. A room is a module or a subpackage directly under pydine; "pydine" is the front door,
 # __init__.py, which shows the rooms of the core to the outside.
 LAYERS = [
-    {"_version", "plotting"},
-    {"results"},
+    {"_version", "plotting", "progress"},
+    {"results", "matrices"},
     {"columns"},
-    {"data"},
+    {"data", "files"},
+    {"variables"},
     {"engine"},
     {"information"},
     {"bases"},
     {"estimation"},
     {"dependence"},
     {"independence", "estimator"},
+    {"screening"},
+    {"pairwise", "ranking", "selection"},
     {"pydine"},
     {"integrations"},
     {"baselines"},
     {"experiments"},
     {"report"},
-    {"cli", "demo", "__main__"},
+    {"demo"},
+    {"cli"},
+    {"__main__"},
 ]
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 # A peer's estimator is not to lean on ours, beyond what reads data and what every estimator shares.

@@ -15,18 +15,22 @@ if TYPE_CHECKING:
     from pydine.estimation import mutual_information, pointwise_information
     from pydine.estimator import DINE
     from pydine.independence import independence_test
+    from pydine.matrices import PairwiseInformation
+    from pydine.pairwise import pairwise_information
     from pydine.results import IndependenceTestResult, InformationEstimate, PointwiseInformation
 
 __all__ = [
     "DINE",
     "IndependenceTestResult",
     "InformationEstimate",
+    "PairwiseInformation",
     "PointwiseInformation",
     "TiesWarning",
     "UnitCache",
     "__version__",
     "independence_test",
     "mutual_information",
+    "pairwise_information",
     "pointwise_information",
 ]
 
@@ -35,11 +39,13 @@ _HOMES = {
     "DINE": "pydine.estimator",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
+    "PairwiseInformation": "pydine.matrices",
     "PointwiseInformation": "pydine.results",
     "TiesWarning": "pydine.data",
     "UnitCache": "pydine.engine.cache",
     "independence_test": "pydine.independence",
     "mutual_information": "pydine.estimation",
+    "pairwise_information": "pydine.pairwise",
     "pointwise_information": "pydine.estimation",
 }
 

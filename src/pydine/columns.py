@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pydine.results import default_names
 
-__all__ = ["Columns", "FloatArray", "Table", "read_columns"]
+__all__ = ["Columns", "FloatArray", "Table", "frame_library", "read_columns"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -191,6 +191,12 @@ class Table:
         if near:
             return f"the nearest name is {lowered[near[0]]!r}"
         return f"its columns are {_quoted_list(self.names, 10)}" if self.names else "it has no columns"
+
+
+def frame_library(data: Any) -> str:
+    """The library to make frames with for whoever brought the data: its own, or pandas where it was no frame."""
+    library = type(data).__module__.partition(".")[0]
+    return library if library in ("pandas", "polars", "pyarrow") else "pandas"
 
 
 def _quoted_list(names: Iterable[object], limit: int) -> str:

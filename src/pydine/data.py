@@ -41,6 +41,7 @@ class TiesWarning(UserWarning):
     shares: Mapping[str, float]
 
 
+GIVEN_LABELS = ("z", "given")  # arguments that hold what is conditioned on
 FEW_TIES = 0.01  # of the rows may be tied without harm to a density
 Kept = NDArray[np.bool_] | None  # which rows are left, if not all
 
@@ -147,10 +148,10 @@ def read_sample(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: 
     blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
     _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
     for block in blocks:
-        _check_range(block)
-    orders = [[_order(column) for column in block.values.T] for block in blocks]
-    _check_copies(blocks, orders)
-    _warn_of_ties(blocks, orders)
+        check_range(block)
+    orders = [[order_of(column) for column in block.values.T] for block in blocks]
+    check_copies(blocks, orders)
+    warn_of_ties(blocks, orders)
     return _as_sample(blocks, kept)
 
 
@@ -168,7 +169,7 @@ def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list
     if z is not None and (given := read_columns("z", z, table)).names:
         blocks.append(given)
     _check_shapes(blocks)
-    return _finite_rows(blocks, omit=omit)
+    return finite_rows(blocks, omit=omit)
 
 
 def _as_sample(blocks: Sequence[Columns], kept: Kept) -> Sample:
@@ -189,14 +190,14 @@ def _check_shapes(blocks: Sequence[Columns]) -> None:
             raise ValueError(f"{block.label} must have at least one column, but has none; name or pass one.")
     lengths = [len(block.values) for block in blocks]
     if len(set(lengths)) > 1:
-        labels = _enumeration([block.label for block in blocks])
+        labels = enumeration([block.label for block in blocks])
         raise ValueError(
             f"{labels} must have the same number of rows, one for each observation, but have "
-            f"{_enumeration(lengths)}; pass as many rows in each{TRANSPOSE_HINT}."
+            f"{enumeration(lengths)}; pass as many rows in each{TRANSPOSE_HINT}."
         )
 
 
-def _finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], Kept]:
+def finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], Kept]:
     """Refuse rows with NaN or infinity, or leave them out of every block and say which are kept."""
     keep = np.ones(len(blocks[0].values), dtype=np.bool_)
     for block in blocks:
@@ -220,7 +221,7 @@ def _check_rows(blocks: Sequence[Columns], n_dropped: int) -> None:
     columns = sum(len(block.names) for block in blocks)
     if n >= columns + SPARE_ROWS:
         return
-    labels = _enumeration([block.label for block in blocks])
+    labels = enumeration([block.label for block in blocks])
     rows = f"{n} rows" + (f" ({n_dropped} with NaN or infinity were left out)" if n_dropped else "")
     if columns > n:
         raise ValueError(
@@ -233,7 +234,7 @@ def _check_rows(blocks: Sequence[Columns], n_dropped: int) -> None:
     )
 
 
-def _check_range(block: Columns) -> None:
+def check_range(block: Columns) -> None:
     """Refuse constant columns, and those whose squares would leave the range of float64."""
     lows, highs = block.values.min(axis=0), block.values.max(axis=0)
     for i, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
@@ -249,7 +250,7 @@ def _check_range(block: Columns) -> None:
             )
 
 
-class _Order(NamedTuple):
+class Order(NamedTuple):
     """What the order of a column's values tells."""
 
     signature: bytes  # the same for columns that are strictly monotone functions of each other
@@ -257,7 +258,7 @@ class _Order(NamedTuple):
     tied: float  # share of rows with a value in common with another row
 
 
-def _order(column: FloatArray) -> _Order:
+def order_of(column: FloatArray) -> Order:
     """Sort a column, shape (n,), once, for its ties and for a signature of its ranks."""
     order = np.argsort(column)
     ascending = column[order]
@@ -270,14 +271,14 @@ def _order(column: FloatArray) -> _Order:
     first = int(np.argmax(2 * ranks != top))
     reverse = 2 * int(ranks[first]) > top
     signature = hashlib.blake2b((top - ranks if reverse else ranks).data, digest_size=16).digest()
-    return _Order(signature, reverse, float(np.mean(~alone)))
+    return Order(signature, reverse, float(np.mean(~alone)))
 
 
-def _check_copies(blocks: Sequence[Columns], orders: Sequence[Sequence[_Order]]) -> None:
+def check_copies(blocks: Sequence[Columns], orders: Sequence[Sequence[Order]]) -> None:
     """Refuse a column that is another one over again, up to a strictly monotone function."""
     seen: dict[bytes, tuple[Columns, int, bool]] = {}
     # z goes first: a column of x or y that z holds too is refused for that, whatever else it equals.
-    z_first = sorted(zip(blocks, orders, strict=True), key=lambda pair: pair[0].label != "z")
+    z_first = sorted(zip(blocks, orders, strict=True), key=lambda pair: pair[0].label not in GIVEN_LABELS)
     for block, block_orders in z_first:
         for i, order in enumerate(block_orders):
             earlier, j, was_reversed = seen.setdefault(order.signature, (block, i, order.reversed))
@@ -297,12 +298,12 @@ def _check_copies(blocks: Sequence[Columns], orders: Sequence[Sequence[_Order]])
 def _consequence(earlier: str, label: str) -> str:
     if earlier == label:
         return f"so that it adds nothing and makes {label} singular; leave one of the two out"
-    if earlier == "z":
-        return f"so that it is constant once z is known; leave it out of {label} or out of z"
+    if earlier in GIVEN_LABELS:
+        return f"so that it is constant once {earlier} is known; leave it out of {label} or out of {earlier}"
     return "so that the information is infinite as far as they tell; leave it out of x or out of y"
 
 
-def _warn_of_ties(blocks: Sequence[Columns], orders: Sequence[Sequence[_Order]]) -> None:
+def warn_of_ties(blocks: Sequence[Columns], orders: Sequence[Sequence[Order]]) -> None:
     tied = [
         (block.where(i), block.names[i], order.tied)
         for block, block_orders in zip(blocks, orders, strict=True)
@@ -314,7 +315,7 @@ def _warn_of_ties(blocks: Sequence[Columns], orders: Sequence[Sequence[_Order]])
     shown = [f"{where} ({share:.0%} of the rows)" for where, _, share in tied[:5]]
     more = [f"{len(tied) - 5} more"] if len(tied) > 5 else []
     warning = TiesWarning(
-        f"Tied values in {_enumeration(shown + more)}: the estimator assumes continuous variables and gives "
+        f"Tied values in {enumeration(shown + more)}: the estimator assumes continuous variables and gives "
         "tied rows the average of their ranks, so that the estimate is that of a smoothed variable and may "
         "be too small or too large. Take finer measurements if there are any, or add a little noise to those "
         "columns and see how far the estimate moves."
@@ -333,7 +334,7 @@ def _level_of_caller() -> int:
     return level
 
 
-def _enumeration(items: Sequence[object]) -> str:
+def enumeration(items: Sequence[object]) -> str:
     """Write "a", "a and b" or "a, b and c"."""
     *head, last = map(str, items)
     return f"{', '.join(head)} and {last}" if head else last

@@ -65,10 +65,7 @@ class Sides:
         if self.leverages is None:
             blocks: FloatArray = self._statistics(np.arange(n)[None])[0]
         else:
-            left = 1.0 - self.leverages
-            counted = left > LEAST_LEFT  # of the others too little is left to tell their spread
-            spread = np.where(counted, (self.dof / n / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
-            blocks = self._statistics(np.arange(n)[None], spread=spread)[0]
+            blocks = self._statistics(np.arange(n)[None], spread=_spread(self.leverages, self.dof))[0]
         return blocks
 
     def permuted_statistics(self, n_permutations: int, rng: np.random.Generator) -> FloatArray:
@@ -112,6 +109,45 @@ class Sides:
         """P-values of block statistics (..., 4) under independence, without permutations."""
         dx, dy = len(self.x[0]), len(self.y[0])
         return wilks_pvalue(statistics, dx, dy, self.dof)
+
+
+def _spread(leverages: FloatArray, dof: int) -> FloatArray:
+    """What a row's product of squared residuals is multiplied with: the inverse of what is left of the row, (n,)."""
+    left, n = 1.0 - leverages, len(leverages)
+    counted = left > LEAST_LEFT  # of the others too little is left to tell their spread
+    spread: FloatArray = np.where(counted, (dof / n / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
+    return spread
+
+
+def pairwise_block_pvalues(columns: FloatArray, squares: FloatArray, dof: int, leverages: FloatArray) -> FloatArray:
+    """P-values of the blocks of every pair of columns, as `Sides` has them for one pair, by a few matrix products.
+
+    Parameters
+    ----------
+    columns, squares : ndarray, shape (p, n)
+        Latents and their squares, with functions of z projected out of both.
+    dof : int
+    leverages : ndarray, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (p (p - 1) / 2, 4)
+        Pairs in the order of ``np.triu_indices(p, 1)``, blocks in that of `BLOCKS`.
+    """
+    spread, n = _spread(leverages, dof), columns.shape[1]
+    a, b = (part / np.sqrt((part * part).sum(axis=1, keepdims=True) / dof) for part in (columns, squares))
+
+    def block(x: FloatArray, y: FloatArray) -> FloatArray:
+        correlations = x @ y.T / dof
+        correlations /= np.sqrt((x * x * spread) @ (y * y).T * n / dof**2)
+        return correlations
+
+    pair, mixed = np.triu_indices(len(columns), 1), block(b, a)
+    correlations = np.stack([block(a, a)[pair], mixed[pair], mixed.T[pair], block(b, b)[pair]], axis=1)
+    # Wilks' lambda of one column on each side, 1 - r^2, has a beta distribution.
+    share = np.clip(1.0 - correlations**2, 1.0 - LARGEST_CORRELATION, 1.0)
+    pvalues: FloatArray = np.maximum(betainc(0.5 * (dof - 1), 0.5, share), np.finfo(np.float64).tiny)
+    return pvalues
 
 
 def wilks_pvalue(information: FloatArray, dx: int, dy: int, dof: float) -> FloatArray:
@@ -162,3 +198,17 @@ def _white(columns: FloatArray, dof: int) -> FloatArray:
     factor = np.linalg.cholesky(columns @ columns.T / dof)
     white: FloatArray = solve_triangular(factor, columns, lower=True)
     return white
+
+
+def adjusted(pvalues: FloatArray, method: str) -> FloatArray:
+    """P-values (m,) adjusted for how many there are: ``"bh"`` (Benjamini-Hochberg) or ``"holm"``."""
+    if method == "bh":
+        from scipy.stats import false_discovery_control  # takes half a second to import
+
+        controlled: FloatArray = np.asarray(false_discovery_control(pvalues))
+        return controlled
+    order = np.argsort(pvalues)
+    stepwise = np.maximum.accumulate(pvalues[order] * np.arange(len(pvalues), 0, -1))
+    holm = np.empty_like(pvalues)
+    holm[order] = np.minimum(stepwise, 1.0)
+    return holm

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.data import read_sample
 from pydine.dependence import BLOCKS, Sides, simes
@@ -13,6 +14,8 @@ from pydine.engine.cache import UnitCache
 from pydine.engine.latents import Latents
 from pydine.estimation import CacheLike, RandomState, Settings, estimate, is_integer
 from pydine.results import IndependenceTestResult
+
+FloatArray = NDArray[np.float64]
 
 # What the blocks (see BLOCKS) count in a statistic. Half of "auto" is the paper's own: correlation is what is met most.
 STATISTICS = {
@@ -119,6 +122,13 @@ def independence_test(
         null,
         dict(zip(BLOCKS, pvalues.tolist(), strict=True)),
     )
+
+
+def analytic_pvalue(latents: Latents, statistic: str = "auto") -> tuple[float, FloatArray]:
+    """The analytic test on latents: its p-value, and those of the blocks, shape (4,)."""
+    sides = _sides(latents, studentised=True)
+    pvalues = sides.pvalues(sides.statistics())
+    return float(_combined(statistic, pvalues)), pvalues
 
 
 def _sides(latents: Latents, *, studentised: bool) -> Sides:

@@ -152,3 +152,50 @@ def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> floa
     before = polygamma(1, (dof - i) / 2.0).sum()
     after = polygamma(1, np.maximum(dof - large - i, 0.5) / 2.0).sum()
     return float(0.5 * np.sqrt(after + (2.0 * share - 1.0) * before))
+
+
+# --- many pairs of columns at once ------------------------------------------------------------------------------------
+
+CURVE = np.tanh(np.linspace(0.0, 4.0, 17))  # correlations at which the effect of ranks is measured, 0 to 0.9993
+CURVE_REPLICATES = 32
+
+
+class PairInformation(NamedTuple):
+    """Information of pairs of columns, and its standard error, in nats."""
+
+    values: FloatArray
+    standard_errors: FloatArray
+
+
+def pair_information(correlations: FloatArray, dof: float, n: int, rng: np.random.Generator) -> PairInformation:
+    """The corrected closed form of many pairs of columns, each by itself: -0.5 ln(1 - r^2) less its bias.
+
+    The effect of ranks depends on r and n alone, so it is measured at a few correlations and interpolated.
+
+    Parameters
+    ----------
+    correlations : ndarray, shape (m,)
+        Of normal scores; information is infinite where they are 1 or -1.
+    dof : float
+    n : int
+        Rows of the sample.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    PairInformation
+        Arrays of shape (m,).
+    """
+    with np.errstate(divide="ignore"):
+        plain = -0.5 * np.log1p(-(correlations**2))
+    squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / dof), 0.0, 1.0)  # less chance, as an adjusted R^2
+    effects = [
+        rank_effect(np.array([[1.0, r], [r, 1.0]]), 1, np.inf, n, CURVE_REPLICATES, np.random.default_rng(seed))
+        for r, seed in zip(CURVE, [int(rng.integers(2**31))] * len(CURVE), strict=True)
+    ]
+    place = np.arctanh(np.minimum(np.sqrt(squares), CURVE[-1]))
+    bias = np.interp(place, np.arctanh(CURVE), [effect.bias for effect in effects])
+    inflation = np.interp(place, np.arctanh(CURVE), [effect.inflation for effect in effects])
+    before, after = polygamma(1, dof / 2.0), polygamma(1, (dof - 1.0) / 2.0)
+    errors = 0.5 * np.sqrt(after + (2.0 * squares - 1.0) * before) * inflation
+    return PairInformation(plain - wishart_bias(1, 1, dof) - bias, errors)

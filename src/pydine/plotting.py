@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 MOST_POINTS = 20_000
+MOST_NAMES, MOST_NUMBERS = 60, 14  # variables of a matrix that are named, and whose values are written into it
 
 
 def new_axes(width: float = 5.6, height: float = 4.6) -> Any:
@@ -39,3 +41,52 @@ def draw_pointwise(pointwise: Any, axes: Any = None) -> Any:
     axes.set(xlabel=f"{first}{given}, as a standard normal", ylabel=f"{second}{given}, as a standard normal")
     axes.set_title(f"{estimate.value:.3f} nats in {estimate.n_samples:,} rows ({estimate.base} base)")
     return axes
+
+
+def draw_matrix(matrix: Any, axes: Any = None, *, cluster: bool = True) -> Any:
+    """Draw a matrix of information as a heat map (see `PairwiseInformation.plot`)."""
+    p = len(matrix.names)
+    side = float(np.clip(2.2 + 0.34 * p, 4.0, 14.0))
+    axes = new_axes(side + 1.2, side) if axes is None else axes
+    from matplotlib.colors import PowerNorm
+
+    order = _clustered(matrix.values) if cluster and p > 2 else np.arange(p)
+    shown = np.maximum(matrix.values[np.ix_(order, order)], 0.0)
+    finite = shown[np.isfinite(shown)]
+    limit = max(float(finite.max(initial=0.0)), 0.05)
+    # The root spreads small values: what matters is often a hundredth of the largest.
+    look = {"cmap": "viridis", "norm": PowerNorm(0.5, 0.0, limit), "interpolation": "nearest"}
+    image = axes.imshow(np.minimum(shown, limit), **look)
+    axes.set_facecolor("0.9")  # the diagonal has no value
+    axes.figure.colorbar(image, ax=axes, label="information (nats)", shrink=0.8)
+    names = [matrix.names[i] for i in order]
+    if p <= MOST_NAMES:
+        axes.set_xticks(range(p), names, rotation=90 if max(map(len, names)) > 2 else 0)
+        axes.set_yticks(range(p), names)
+    else:
+        axes.set(xticks=[], yticks=[], xlabel=f"{p:,} variables", ylabel=f"{p:,} variables")
+    if p <= MOST_NUMBERS:
+        for i, j in np.argwhere(~np.isnan(shown)):
+            dark = min(shown[i, j], limit) < 0.45 * limit
+            axes.text(j, i, f"{shown[i, j]:.2f}", ha="center", va="center", size=8, color="w" if dark else "k")
+    axes.set_title(f"{'given ' + _given(matrix.given) + ', ' if matrix.given else ''}n = {matrix.n_samples:,}")
+    return axes
+
+
+def _given(given: tuple[str, ...] | str) -> str:
+    if isinstance(given, str):
+        return "the rest"
+    return ", ".join(given) if len(given) <= 4 else f"{len(given)} others"
+
+
+def _clustered(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Order variables so that those which tell much about each other are neighbours, shape (p,)."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    # 1 - |r| of a Gaussian pair with this information: bounded, whatever the information is.
+    distance = 1.0 - np.sqrt(-np.expm1(-2.0 * np.maximum(values, 0.0)))
+    np.fill_diagonal(distance, 0.0)
+    condensed = squareform(distance, checks=False)
+    leaves: NDArray[np.intp] = leaves_list(linkage(condensed, "average", optimal_ordering=len(values) <= 300))
+    return leaves

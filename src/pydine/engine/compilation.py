@@ -25,15 +25,21 @@ def _sources_digest() -> str:
 SOURCES_DIGEST = _sources_digest()
 
 
-def compiled(*, fastmath: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def compiled(*, fastmath: bool = False, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function without the interpreter's lock, and keep the machine code on disk.
 
     Numba's cache is valid as long as the file of the function itself has not changed, though the machine code holds
     that of functions from other files too. Here it is valid as long as no file of the engine has changed.
+
+    What is `inlined` leaves no function of its own behind. There would be two of it otherwise, one by itself and one
+    optimised together with its caller, and which of them runs would depend on whether the machine code was compiled in
+    this process or read from disk: the same data would give another last digit the first time.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", fastmath=fastmath)(function)
+        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", fastmath=fastmath, forceinline=inlined)(
+            function
+        )
         cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if hasattr(cache_file, "_source_stamp"):
             cache_file._source_stamp = SOURCES_DIGEST

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 
 from pydine.engine.compilation import explained
 from pydine.engine.ladder import LadderSettings, fit_ladder
+from pydine.engine.unit import MARGINAL
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -19,12 +20,27 @@ _lock = threading.Lock()
 _ready = threading.Event()
 
 
-def run(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> list[Result]:
-    """Apply `function` to every item and return the results in the order of the items, whatever `n_jobs` is."""
+def run(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_jobs: int | None,
+    step: Callable[[], None] | None = None,
+) -> list[Result]:
+    """Apply `function` to every item and return the results in the order of the items, whatever `n_jobs` is.
+
+    `step` is called after every item, in the thread of the caller: for a progress bar.
+    """
     _ensure_compiled()
-    if n_jobs is None or n_jobs == 1:
-        return [function(item) for item in items]
-    return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(item) for item in items))
+    results: Iterable[Result] = map(function, items)
+    if n_jobs is not None and n_jobs != 1:
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        results = parallel(delayed(function)(item) for item in items)
+    finished = []
+    for result in results:
+        finished.append(result)
+        if step is not None:
+            step()
+    return finished
 
 
 def _ensure_compiled() -> None:
@@ -34,6 +50,7 @@ def _ensure_compiled() -> None:
             return
         rows = np.linspace(-1.0, 1.0, 30)
         with explained():
+            MARGINAL.log_density(rows, rows[None])  # the likelihood comes before what calls it, read or compiled
             unit = fit_ladder(rows, rows[None, ::-1].copy(), LadderSettings(iterations=1))
             unit.latent(np.array([0.0, 1e6]), np.zeros((1, 2)))
         _ready.set()

@@ -40,9 +40,10 @@ TINY = 1e-300
 FARTHEST = -1e150  # scales: farther out the square of the distance would overflow
 
 _compiled, _exact = compiled(fastmath=True), compiled()
+_part, _exact_part = compiled(fastmath=True, inlined=True), compiled(inlined=True)
 
 
-@_compiled
+@_part
 def _dense(theta, start, n_in, n_out, groups, source, to, values):
     """Affine layer: rows source.. of `values` (n_in of them) to rows to.. (n_out of them); weights at `start`."""
     fan_in = n_in // groups
@@ -69,7 +70,7 @@ def _dense(theta, start, n_in, n_out, groups, source, to, values):
             j += 1
 
 
-@_compiled
+@_part
 def _activate(activation, first, count, values):
     one, two = like(1.0, values), like(2.0, values)
     for j in range(first, first + count):
@@ -81,7 +82,7 @@ def _activate(activation, first, count, values):
                 values[j, i] = max(values[j, i], like(0.0, values))
 
 
-@_compiled
+@_part
 def _dense_backward(theta, start, n_in, n_out, groups, source, to, values, slopes, down, grad):
     """Add the layer's gradient to `grad`; `down` says whether the slopes of its inputs are wanted too."""
     fan_in = n_in // groups
@@ -141,7 +142,7 @@ def _dense_backward(theta, start, n_in, n_out, groups, source, to, values, slope
                 o += 1
 
 
-@_compiled
+@_part
 def _deactivate(activation, first, count, values, slopes):
     one, zero = like(1.0, values), like(0.0, values)
     for j in range(first, first + count):
@@ -153,7 +154,7 @@ def _deactivate(activation, first, count, values, slopes):
                 slopes[j, i] = slopes[j, i] if values[j, i] > zero else zero
 
 
-@_compiled
+@_part
 def _mixture(k, to, values, slopes, centred, log_scale, inside, density, d_location, d_log_scale, scratch, gradient):
     """Log-density of a block from the network's outputs, rows `to` on of `values`; their slopes if `gradient`.
 
@@ -219,7 +220,7 @@ def _mixture(k, to, values, slopes, centred, log_scale, inside, density, d_locat
             d_log_scale[i] += slopes[s, i]
 
 
-@_compiled
+@_part
 def _linear(theta, start, c, values, out):
     zero = like(0.0, values)
     for i in range(BLOCK):
@@ -230,7 +231,7 @@ def _linear(theta, start, c, values, out):
             out[i] += w * values[q, i]
 
 
-@_compiled
+@_part
 def _linear_backward(start, c, values, slopes, grad):
     for q in range(c):
         total = like(0.0, values)
@@ -335,7 +336,7 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     return result
 
 
-@_exact
+@_exact_part
 def _outputs(theta, sizes, activations, groups, skip, context, i, values, fresh):
     """Network outputs of row i in float64, with softmax weights normalised: (values, fresh, location, log-scale)."""
     c = context.shape[0]
@@ -402,7 +403,7 @@ def add_tails(theta, sizes, activations, groups, skip, weight, target, context, 
             upper[i] += 0.5 * weight * out[j] * high
 
 
-@_exact
+@_exact_part
 def _log_phi(z):
     """ln Phi(z), finite for every finite z: where Phi leaves the range of float64 its asymptotic series takes over."""
     if z > -30.0:

@@ -6,7 +6,7 @@ between the sides given z is the columns' own (paper, Lemma 1).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,6 +58,14 @@ class Latents:
     def n_rows(self) -> int:
         """Rows of the sample."""
         return int(self.unprojected.shape[1])
+
+    def of_columns(self, x: list[int], y: list[int]) -> Latents:
+        """Only the columns given, as the latents of two sides; functions of z are projected out already."""
+        chosen = [*x, *y]
+        projection = None if self.projection is None else self.projection.of_columns(chosen)
+        cross = self.cross_product[np.ix_(chosen, chosen)]
+        dimensions = len(x), len(y), self.dimensions[2]
+        return Latents(dimensions, self.unprojected[chosen], self.z, cross, self.dof, projection)
 
     def only(self, rows: NDArray[np.intp]) -> Latents:
         """Only the rows given, as latents without a projection of their own."""
@@ -205,28 +213,60 @@ def fit_rank_flow(
     latents : Latents
         Those of the rows given.
     """
-    dimensions = dx, dy, dz = x.shape[1], y.shape[1], z.shape[1]
-    fits = [ScoreMap.fit(np.ascontiguousarray(column)) for block in (x, y, z) for column in block.T]
-    scores = np.array([scores for _, scores in fits])
+    dx, dy, dz = x.shape[1], y.shape[1], z.shape[1]
     given, plan = range(dx + dy, dx + dy + dz), columnwise if by_column else autoregressive
     units = unique(plan(range(dx), given) + plan(range(dx, dx + dy), given))
+    return fit_flow_of((x, y, z), units, dx + dy, settings, n_jobs, cache)
+
+
+def fit_flow_of(
+    blocks: tuple[FloatArray, FloatArray, FloatArray],
+    units: list[Unit],
+    together: int,
+    settings: LadderSettings,
+    n_jobs: int | None,
+    cache: UnitCache | None = None,
+    step: Callable[[], None] | None = None,
+) -> tuple[RankFlow, Latents]:
+    """Fit one unit for every column of x and y, in the order of the columns.
+
+    Parameters
+    ----------
+    blocks : tuple of ndarrays, shapes (n, dx), (n, dy), (n, dz)
+    units : list of Unit
+    together : int
+        How many latents are looked at together: dx + dy, or fewer where pairs are taken from many columns.
+    settings, n_jobs, cache
+        As in `fit_rank_flow`.
+    step : callable, optional
+        Called after every unit.
+    """
+    dimensions = dx, dy, dz = blocks[0].shape[1], blocks[1].shape[1], blocks[2].shape[1]
+    fits = [ScoreMap.fit(np.ascontiguousarray(column)) for block in blocks for column in block.T]
+    scores = np.array([scores for _, scores in fits])
 
     def fit_unit(unit: Unit) -> tuple[FittedUnit, ScoreMap, FloatArray]:
         target, context = scores[unit.target], scores[list(unit.context)]
         fitted = (cache.fit if cache else fit_ladder)(target, context, settings)
         return fitted, *ScoreMap.fit(fitted.latent(target, context) if fitted.models else target)
 
-    fitted, recalibration, columns = zip(*run(fit_unit, units, n_jobs), strict=True)
-    functions = FunctionsOfZ.choose(dz, len(x), _units_to_learn_from(units, fitted, dz), settings.seed)
+    fitted, recalibration, columns = zip(*run(fit_unit, units, n_jobs, step), strict=True)
+    learned = _units_to_learn_from(units, fitted, dz, together)
+    functions = FunctionsOfZ.choose(dz, len(blocks[0]), learned, settings.seed)
     unprojected, z_scores = np.array(columns), scores[dx + dy :]
-    projection = Projection.fit(unprojected, z_scores, functions, dx + dy + SPARE_DOF)
+    projection = Projection.fit(unprojected, z_scores, functions, together + SPARE_DOF)
     maps = tuple(m for m, _ in fits)
     flow = RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
     return flow, Latents(dimensions, unprojected, z_scores, projection.cross_product, projection.dof, projection)
 
 
-def _units_to_learn_from(units: list[Unit], fitted: tuple[FittedUnit, ...], dz: int) -> tuple[FittedUnit, ...] | None:
-    """Units that see z alone, if z acts non-linearly on some; otherwise nothing is to be learned from them."""
-    if dz == 0 or np.mean([f.nonlinear_weight for f in fitted]) < NONLINEAR_WEIGHT:
+def _units_to_learn_from(
+    units: list[Unit], fitted: tuple[FittedUnit, ...], dz: int, together: int
+) -> tuple[FittedUnit, ...] | None:
+    """Units that see z alone, if z acts non-linearly on some; otherwise nothing is to be learned from them.
+
+    The weight of non-linear rungs is averaged over the units where it is largest: as many as are looked at together.
+    """
+    if dz == 0 or np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:]) < NONLINEAR_WEIGHT:
         return None
     return tuple(f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz)

@@ -16,10 +16,11 @@ from pydine.engine.kernel import log_likelihood
 MEMORY = 12
 SUFFICIENT_DECREASE = 1e-4
 
-_compiled, _vectorised = compiled(), compiled(fastmath=True)
+_compiled = compiled()
+_part, _vectorised = compiled(inlined=True), compiled(fastmath=True, inlined=True)
 
 
-@_compiled
+@_part
 def _objective(theta, decay, sizes, activations, groups, skip, target, context, grad):
     """Mean negative log-likelihood plus 0.5 sum decay theta^2; the gradient goes to `grad`."""
     n = target.shape[0]
@@ -33,7 +34,7 @@ def _objective(theta, decay, sizes, activations, groups, skip, target, context, 
     return value / n + penalty
 
 
-@_compiled
+@_part
 def _mean_likelihood(theta, sizes, activations, groups, skip, target, context):
     total = log_likelihood(
         theta.astype(np.float32), sizes, activations, groups, skip, target, context, np.empty(0), np.empty(0)
@@ -55,7 +56,7 @@ def _add(factor, a, out):
         out[i] += factor * a[i]
 
 
-@_compiled
+@_part
 def _direction(grad, steps, changes, rho, count, alpha, out):
     """Two-loop recursion: minus the inverse Hessian's estimate times the gradient."""
     stored = min(count, MEMORY)

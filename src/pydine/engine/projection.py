@@ -10,18 +10,20 @@ what either side's networks learned, polynomials, and random waves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from pydine.engine.unit import FittedUnit, quadratic
+from pydine.engine.unit import quadratic
 
 FloatArray = NDArray[np.float64]
 
 WAVES, WAVE_FREQUENCY = 200, 1.5
+MOST_UNITS, SKETCHES = 40, 200  # more units than that are sketched, by so many combinations of what they learned
 CUBIC_SHARE = 0.05  # of the rows' degrees of freedom may always go into z and its cubes
 LARGEST_SHARE = 1.0 / 3.0  # of the rows' degrees of freedom go into the functions of z
 SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
@@ -29,6 +31,32 @@ FARTHEST_SCORE = 10.0
 ROWS_AT_ONCE = 1 << 14
 
 Blocks = Iterable[tuple[slice, FloatArray]]  # rows, and the functions of z there, shape (rows, r)
+
+
+class Learned(Protocol):
+    """What has learned functions of z: a fitted unit, say."""
+
+    def features(self, context: FloatArray) -> list[FloatArray]:
+        """Evaluate them: z (dz, n) to arrays (n, q_i)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Random combinations of what many units learned: few span nearly the same functions (Halko et al. 2011)."""
+
+    units: tuple[Learned, ...]
+    seed: int
+
+    def features(self, context: FloatArray) -> list[FloatArray]:
+        """Evaluate the combinations: z (dz, n) to one array (n, SKETCHES)."""
+        total: FloatArray = np.zeros((context.shape[1], SKETCHES))
+        for i, unit in enumerate(self.units):
+            parts = unit.features(context)
+            if parts:
+                every = np.hstack(parts)
+                total += every @ np.random.default_rng([self.seed, i]).standard_normal((every.shape[1], SKETCHES))
+        return [total]
 
 
 @dataclass(frozen=True)
@@ -40,7 +68,7 @@ class FunctionsOfZ:
     dz : int
     cubic : bool
         Whether the cubes of z are always among them.
-    learned : tuple of FittedUnit or None
+    learned : tuple of FittedUnit (or a Sketch of many) or None
         Units that see z alone and whose networks' hidden units are used, with polynomials and random waves beside
         them: cosines along random directions, which span the more smooth functions of z the more there are. None
         where z acts linearly.
@@ -49,13 +77,15 @@ class FunctionsOfZ:
 
     dz: int
     cubic: bool
-    learned: tuple[FittedUnit, ...] | None
+    learned: tuple[Learned, ...] | None
     directions: FloatArray
     phases: FloatArray
 
     @classmethod
-    def choose(cls, dz: int, n: int, learned: tuple[FittedUnit, ...] | None, seed: int) -> FunctionsOfZ:
+    def choose(cls, dz: int, n: int, learned: tuple[Learned, ...] | None, seed: int) -> FunctionsOfZ:
         """Choose the functions for n rows."""
+        if learned is not None and len(learned) > MOST_UNITS:
+            learned = (Sketch(learned, seed),)
         rng = np.random.default_rng([seed, dz])
         directions = rng.standard_normal((dz, WAVES)) * (WAVE_FREQUENCY / np.sqrt(max(dz, 1)))
         return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, directions, rng.uniform(0.0, 2.0 * np.pi, WAVES))
@@ -131,6 +161,11 @@ class Projection:
     def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
         """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
         return self.residuals(latents, self.blocks(z))
+
+    def of_columns(self, columns: list[int]) -> Projection:
+        """The same functions, projected out of some of the latents."""
+        cross = self.cross_product[np.ix_(columns, columns)]
+        return replace(self, coefficients=self.coefficients[:, columns], cross_product=cross)
 
     def blocks(self, z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Evaluate the functions that are used at rows of z (dz, n), some rows at a time."""

@@ -1,0 +1,32 @@
+"""A progress bar for long work: on a terminal only, unless asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress_bar(description: str, total: int, show: bool | None = None) -> Iterator[Callable[[], None]]:
+    """Show a bar with the time left on standard error, and give the function that moves it on by one.
+
+    Parameters
+    ----------
+    description : str
+        What is done, and how often: it is said before the work begins.
+    total : int
+    show : bool or None
+        None: if standard error is a terminal.
+    """
+    if total == 0 or not (sys.stderr.isatty() if show is None else show):
+        yield lambda: None
+        return
+    # rich is imported only where something is shown.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(description, total=total)
+        yield lambda: progress.advance(task)

@@ -157,7 +157,7 @@ def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> floa
 # --- many pairs of columns at once ------------------------------------------------------------------------------------
 
 CURVE = np.tanh(np.linspace(0.0, 4.0, 17))  # correlations at which the effect of ranks is measured, 0 to 0.9993
-CURVE_REPLICATES = 32
+CURVE_ROWS = 25_000  # drawn at each of them, at least; all pairs share what chance leaves in the curve
 
 
 class PairInformation(NamedTuple):
@@ -189,9 +189,10 @@ def pair_information(correlations: FloatArray, dof: float, n: int, rng: np.rando
     with np.errstate(divide="ignore"):
         plain = -0.5 * np.log1p(-(correlations**2))
     squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / dof), 0.0, 1.0)  # less chance, as an adjusted R^2
-    effects = [
-        rank_effect(np.array([[1.0, r], [r, 1.0]]), 1, np.inf, n, CURVE_REPLICATES, np.random.default_rng(seed))
-        for r, seed in zip(CURVE, [int(rng.integers(2**31))] * len(CURVE), strict=True)
+    seed, replicates = int(rng.integers(2**31)), int(np.clip(CURVE_ROWS / n, 32, 400))
+    effects = [  # with the same draws at every correlation, so that the curve is smooth
+        rank_effect(np.array([[1.0, r], [r, 1.0]]), 1, np.inf, n, replicates, np.random.default_rng(seed))
+        for r in CURVE
     ]
     place = np.arctanh(np.minimum(np.sqrt(squares), CURVE[-1]))
     bias = np.interp(place, np.arctanh(CURVE), [effect.bias for effect in effects])

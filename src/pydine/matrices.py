@@ -156,7 +156,8 @@ class PairwiseInformation:
         first, second = self.pairs
         given = "" if not self.given else f" given {self.given if self.given == 'rest' else ', '.join(self.given)}"
         dropped = f" ({self.n_dropped} rows dropped)" if self.n_dropped else ""
-        general = f", {self.n_general:,} pairs are not Gaussian" if self.n_general else ""
+        are = "pair is" if self.n_general == 1 else "pairs are"
+        general = f", {self.n_general:,} {are} not Gaussian" if self.n_general else ""
         lines = [
             f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.n_samples:,}{dropped}, "
             f"{self.n_units:,} units{general}:"

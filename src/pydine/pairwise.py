@@ -170,7 +170,7 @@ class _Question:
         table = self._scalar_pairs(latents, columns)
         is_group = np.array(self.variables.sizes) > 1
         base = GaussianBase(self.settings.n_folds, self.settings.seed())
-        for k in np.flatnonzero(is_group[table.pairs[0]] | is_group[table.pairs[1]]):
+        for k in np.flatnonzero(is_group[table.pairs[0]] | is_group[table.pairs[1]]).tolist():
             x, y = (list(self.variables.members[self.names[i]]) for i in table.pair(k))
             part = latents.of_columns(x, y)
             fitted = base.fit(part)

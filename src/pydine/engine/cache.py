@@ -223,7 +223,7 @@ def _write(path: Path, entry: _Entry) -> None:
 def _read(path: Path) -> _Entry | None:
     """Read a unit back, or None if there is none or the file is not one of ours: it is then written again."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             head = json.loads(file["head"].tobytes())
             theta, weights, log_density = (_floats(file[name]) for name in ("theta", "weights", "log_density"))
         lengths = [int(model["length"]) for model in head["models"]]
@@ -234,7 +234,7 @@ def _read(path: Path) -> _Entry | None:
         unit = FittedUnit(
             models, weights, float(head["marginal"]), {str(k): float(v) for k, v in head["rungs"].items()}
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
         return None
     return _Entry(unit, log_density)
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: the methods, one runner that can be interrupted, and the tables.
+"""What the benchmarks share: their methods, run by the package's runner, and the tables.
 
 Import it before NumPy: it sets every numerical library to one thread.
 """
@@ -7,40 +7,29 @@ import one_thread  # noqa: F401
 
 # isort: split
 
-import csv
-import hashlib
 import math
 import platform
-import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 
 import pydine
 from pydine.baselines.gaussian import gaussian_copula, oracle
 from pydine.baselines.ksg import ksg
-from pydine.dependence import simes
+from pydine.experiments import runner
 from pydine.experiments.datasets import Dataset
-from pydine.independence import STATISTICS
+from pydine.experiments.methods import combined_pvalue
+from pydine.experiments.runner import Method, Outcome, Task, code_version
 
 RESULTS = Path(__file__).parent / "results"
-PROGRESS_SECONDS = 10.0
 
 
 # --- methods: a dataset in, an estimate in nats (or a p-value) out ---
-
-
-class Outcome(NamedTuple):
-    estimate: float
-    low: float = math.nan  # ends of the nominal 95% interval
-    high: float = math.nan
 
 
 def _default(data: Dataset, base: str = "auto") -> Outcome:
@@ -57,8 +46,7 @@ def _paper(data: Dataset) -> Outcome:
 def _test(data: Dataset, n_permutations: int = 199) -> Outcome:
     """A p-value in the place of the estimate; in that of the low end, the analytic one of the same latents."""
     result = pydine.independence_test(data.x, data.y, data.z, n_permutations=n_permutations)
-    blocks = np.array(list(result.block_pvalues.values()))
-    return Outcome(result.pvalue, float(simes(blocks, STATISTICS["auto"])))
+    return Outcome(result.pvalue, combined_pvalue(result))
 
 
 def _causal_learn(data: Dataset, name: str) -> Outcome:
@@ -69,7 +57,7 @@ def _causal_learn(data: Dataset, name: str) -> Outcome:
     return Outcome(float(test(0, 1, list(range(2, 2 + data.z.shape[1])))))
 
 
-METHODS: dict[str, Callable[[Dataset], Outcome]] = {
+METHODS: dict[str, Method] = {
     "default": _default,
     "gaussian": lambda data: _default(data, "gaussian"),
     "student": lambda data: _default(data, "student"),
@@ -90,149 +78,14 @@ METHODS: dict[str, Callable[[Dataset], Outcome]] = {
 CHEAP = frozenset({"copula", "oracle", "oracle-latents"})  # computed anew in every run, not kept in the CSV
 
 
-# --- the runner ---
-
-
-@dataclass(frozen=True)
-class Task:
-    """A dataset (the columns that name it, and how to draw it) and the methods to run on it."""
-
-    key: dict[str, str | int | float]
-    draw: Callable[[], Dataset]
-    methods: tuple[str, ...]
-
-
-OUTCOME_COLUMNS = ("method", "truth", "estimate", "low", "high", "seconds", "code", "error")
-
-
-def code_version() -> str:
-    """Eight hexadecimal digits that change when a source file of the package does."""
-    source = Path(pydine.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(source.rglob("*.py")):
-        digest.update(path.relative_to(source).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
+# --- the rows ---
 
 
 def run(tasks: Sequence[Task], path: Path, jobs: int, fresh: bool) -> pd.DataFrame:
-    """Run the tasks, append every row to the CSV as it is finished, and return the rows of these tasks.
-
-    Rows that the file already has are not run again, unless they failed or ``fresh`` is set. An interrupted
-    run loses the datasets in flight and nothing else.
-    """
-    columns = [*tasks[0].key, *OUTCOME_COLUMNS]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = {} if fresh else _read(path, columns)
-    _write(path, columns, rows.values())
-    wanted = [(task, method) for task in tasks for method in task.methods]
-    todo = [
-        Task(task.key, task.draw, methods)
-        for task in tasks
-        if (methods := tuple(m for m in task.methods if _identity(task.key, m) not in rows))
-    ]
-    code, reporter = code_version(), _Progress(len(todo))
-    worker = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        for finished in worker(delayed(_run_task)(task, code) for task in todo):
-            for row in finished:
-                writer.writerow(row)
-                rows[_identity(row, row["method"], list(tasks[0].key))] = row
-            file.flush()
-            reporter.step()
-    _write(path, columns, (row for row in rows.values() if row["method"] not in CHEAP))
-    done = [rows[_identity(task.key, method)] for task, method in wanted]
-    frame = pd.DataFrame(done, columns=columns)
-    for column in ("truth", "estimate", "low", "high", "seconds"):
-        frame[column] = frame[column].replace("", "nan").astype(float)
-    for column, value in tasks[0].key.items():
-        frame[column] = frame[column].astype(type(value))
+    """Run the tasks with the package's runner; their rows, with errors in nats."""
+    rows = runner.run(tasks, METHODS, path, jobs=jobs, fresh=fresh, transient=CHEAP)
+    frame = pd.DataFrame(rows)
     return frame.assign(abs_error=(frame.estimate - frame.truth).abs(), bias=frame.estimate - frame.truth)
-
-
-def _identity(key: dict[str, object], method: object, columns: Iterable[str] | None = None) -> tuple[str, ...]:
-    return (*(str(key[c]) for c in columns or key), str(method))
-
-
-def _run_task(task: Task, code: str) -> list[dict[str, object]]:
-    data = task.draw()
-    rows = []
-    for method in task.methods:
-        outcome, error = Outcome(math.nan), ""
-        start = time.perf_counter()
-        try:
-            outcome = METHODS[method](data)
-        except Exception as problem:  # noqa: BLE001 a failure is a result: it belongs in its row
-            error = f"{type(problem).__name__}: {problem}".replace("\n", " ")
-        seconds = time.perf_counter() - start
-        if not error and not math.isfinite(outcome.estimate):
-            error = f"the estimate is {outcome.estimate}"
-        figures = outcome._asdict().items()
-        rounded = {name: "" if math.isnan(value) else f"{value:.6f}" for name, value in figures}
-        rows.append(
-            {
-                **task.key,
-                "method": method,
-                "truth": f"{data.truth:.6f}",
-                **rounded,
-                "seconds": f"{seconds:.4f}",
-                "code": code,
-                "error": error,
-            }
-        )
-    return rows
-
-
-def _read(path: Path, columns: list[str]) -> dict[tuple[str, ...], dict[str, object]]:
-    """Rows that are complete and did not fail, by dataset and method."""
-    if not path.exists():
-        return {}
-    text = path.read_text()
-    lines = text[: text.rfind("\n") + 1].splitlines()  # an interrupted run may have left half a line
-    names = columns[: -len(OUTCOME_COLUMNS)]
-    return {
-        _identity(row, row["method"], names): row
-        for row in csv.DictReader(lines)
-        if list(row) == columns and row["error"] == "" and row["method"] not in CHEAP
-    }
-
-
-def _write(path: Path, columns: list[str], rows: Iterable[dict[str, object]]) -> None:
-    """Write the rows sorted by dataset and method, whatever the order in which they were finished."""
-    names = columns[: -len(OUTCOME_COLUMNS)]
-
-    def order(row: dict[str, object]) -> tuple[tuple[float, str], ...]:
-        return tuple((_number(row[name]), str(row[name])) for name in [*names, "method"])
-
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(rows, key=order))
-    temporary.replace(path)
-
-
-def _number(text: object) -> float:
-    try:
-        return float(str(text))
-    except ValueError:
-        return 0.0
-
-
-class _Progress:
-    def __init__(self, total: int) -> None:
-        self.total, self.done, self.start, self.shown = total, 0, time.perf_counter(), 0.0
-        print(f"{total} datasets to run", flush=True)
-
-    def step(self) -> None:
-        self.done += 1
-        elapsed = time.perf_counter() - self.start
-        if self.done < self.total and elapsed - self.shown < PROGRESS_SECONDS:
-            return
-        self.shown = elapsed
-        left = elapsed / self.done * (self.total - self.done)
-        print(f"{self.done} of {self.total}, {elapsed:.0f} s gone, about {left:.0f} s left", flush=True)
 
 
 # --- the tables ---
@@ -327,7 +180,7 @@ def parser(description: str | None, seeds: int, methods: Sequence[str]) -> Argum
     options.add_argument("--seeds", type=int, default=seeds, help="datasets a row (default: %(default)s)")
     options.add_argument("--methods", nargs="+", choices=METHODS, default=list(methods))
     options.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
-    options.add_argument("--fresh", action="store_true", help="forget the rows of earlier runs")
+    options.add_argument("--fresh", action="store_true", help="run again what earlier runs did")
     options.add_argument("--output", type=Path, default=RESULTS, help="folder (default: %(default)s)")
     return options
 

@@ -1,0 +1,240 @@
+"""The page of results, from tables that `pydine bench` wrote: docs/results.md and its figures.
+
+python benchmarks/results_page.py [--tables benchmarks/results/bench] [--docs docs]
+"""
+
+import common
+
+# isort: split
+
+import math
+from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+import pandas as pd
+
+from pydine.experiments.figures import draw_convergence, draw_estimates, draw_tests, ordered, save
+from pydine.experiments.grids import GRIDS
+from pydine.experiments.methods import PERMUTATIONS
+from pydine.experiments.runner import Row, read
+from pydine.experiments.summaries import LEVEL, convergence_summary, decision_summary, error_summary, rates
+from pydine.theory import asymptotic_variance, variance_bound
+
+Measure: TypeAlias = Callable[[pd.DataFrame], float]
+
+HERE = Path(__file__).parent
+DEFAULT, REFERENCES = "dine", ("oracle",)  # an oracle is given the latents: it does not compete
+METRICS = {"f1": "F1", "auc": "AUC", "type_1": "Type I error", "type_2": "Type II error"}
+DESCRIPTIONS = {
+    "dine": "`pydine.mutual_information` and `pydine.independence_test` with their defaults",
+    "dine-gaussian": '`pydine.mutual_information(..., base="gaussian")`',
+    "dine-paper": "the published algorithms to the letter: `pydine.DINE.paper()`, and for the test "
+    '`algorithm="paper", statistic="gaussian", pvalue_formula="paper"`',
+    "dine-analytic": '`pydine.independence_test(..., method="analytic")`',
+    "oracle": "the closed form on the true latents, z projected out: what no estimator that has to learn them can beat",
+    "copula": "normal scores of ranks, z projected out linearly, the Gaussian closed form; nothing is trained",
+    "ksg": "nearest neighbours: Kraskov, Stögbauer and Grassberger (2004); given z, Frenzel and Pompe (2007)",
+    "mine": "Belghazi et al. (2018)",
+    "mind": "Samo (2021)",
+    "ccmi": "Mukherjee, Asnani and Kannan (2020)",
+    "kcit": "Zhang, Peters, Janzing and Schölkopf (2011)",
+    "rcit": "Strobl, Zhang and Visweswaran (2019)",
+    "ccit": "Sen et al. (2017)",
+    "gcm": "Shah and Peters (2020)",
+    "fisher-z": "partial correlation with Fisher's transformation",
+}
+
+INTRODUCTION = """
+The three experiments of the paper (Duong and Nguyen, AAAI 2023), drawn as its authors drew them and run with this
+version. Everything on this page is made from the tables in `benchmarks/results/bench/` by
+`python benchmarks/results_page.py`; those are made by the commands below (the last table by
+`pydine.experiments.convergence.run_convergence`), with more methods by `--methods`.
+
+    pydine bench mi --output benchmarks/results/bench
+    pydine bench cmi --output benchmarks/results/bench
+    pydine bench cit --output benchmarks/results/bench
+
+Columns marked "authors" are the paper's: computed from the raw results that its authors published with their code, on
+the same datasets (`benchmarks/authors_estimation.csv`, `benchmarks/authors_tests.csv`). The others are ours, and other
+people's methods among them are implementations of this package with the settings that it chose, not the authors' runs.
+""".strip()
+
+ESTIMATION = """
+Mean absolute error in nats; the number of datasets behind each mean is in brackets where it is not that of the whole
+experiment, {whole} a cell. The figure shows the means and their 95% bands, the truth dashed.
+""".strip()
+
+CONVERGENCE = """
+I(X;Y) of the paper's datasets as rows are added. Theorem 1 says that the error goes to zero, Lemma 2 that the variance
+is O(d / n). Beside the measured variance stand its first order, which is the sum of the squared canonical correlations
+over n (`pydine.theory.asymptotic_variance`), and the bound of the lemma's proof (`pydine.theory.variance_bound`).
+Variances in squared nats, errors in nats.
+""".strip()
+
+
+# --- tables ---
+
+
+def pivot(lines: pd.DataFrame, index: list[str], columns: str, value: str) -> str:
+    """A table of one figure, with the methods in the order of the figures."""
+    table = lines.pivot(index=index, columns=columns, values=value)
+    methods = ordered(lines.method)
+    table = table[methods] if columns == "method" else table.loc[methods]
+    return common.markdown(table.rename(columns=str).reset_index().to_dict("records"))
+
+
+def with_count(lines: pd.DataFrame, whole: int) -> list[str]:
+    """Mean errors, with the number of datasets where it is not that of the whole experiment."""
+    return [
+        ("-" if math.isnan(error) else f"{error:.3f}") + (f" ({count})" if count != whole else "")
+        for error, count in zip(lines.mean_abs_error, lines.datasets, strict=True)
+    ]
+
+
+def estimation(kind: str, rows: list[Row]) -> list[str]:
+    """The sections on an experiment with estimates."""
+    grid = GRIDS[kind]
+    whole = len(grid.axes["rho"]) * len(grid.seeds)
+    lines = pd.DataFrame(error_summary(rows))
+    theirs = pd.read_csv(HERE / "authors_estimation.csv").query("kind == @kind")
+    both = pd.concat([lines, theirs.assign(method=theirs.method + ", authors", datasets=whole)])
+    missing = theirs[theirs.missing > 0]
+    gaps = [f"{r.missing} of {r.method}'s estimates at n = {r.n}, d = {r.d}" for r in missing.itertuples()]
+    return [
+        ESTIMATION.format(whole=whole) + (f" The authors' table lacks {' and '.join(gaps)}." if gaps else ""),
+        f"![Mean estimates and the truth](images/{kind}.png)",
+        pivot(both.assign(error=with_count(both, whole)), ["n", "d"], "method", "error"),
+        *not_first(rows, ["n", "d"], ["rho", "seed"], {"mean absolute error": mean_abs_error}, lowest=True),
+        "Median seconds of one estimate, by the wall clock, with one thread:",
+        pivot(lines, ["n", "d"], "method", "seconds"),
+    ]
+
+
+def testing(rows: list[Row]) -> list[str]:
+    """The sections on the experiment with tests."""
+    lines = pd.DataFrame(decision_summary(rows))
+    theirs = pd.read_csv(HERE / "authors_tests.csv")
+    both = pd.concat([lines, theirs.assign(method=theirs.method + ", authors")])
+    counts = ", ".join(f"{m} {c}" for m, c in lines.groupby("method", sort=False).datasets.min().items())
+    sections = [
+        f"Decisions at the level {LEVEL:g}, n = {lines.n.iloc[0]}, by the number of columns in z. Datasets of each dz, "
+        f"half of them independent: {counts}. The authors' AUC ranks by their p-values, which have ties; ours by "
+        "p-values without ties where a method has them.",
+        "![F1, AUC and error rates of the tests](images/cit.png)",
+    ]
+    for metric, label in METRICS.items():
+        sections += [f"### {label}, by dz", pivot(both, ["method"], "dz", metric)]
+    measures = {label: partial(measure, metric) for metric, label in (("f1", "F1"), ("auc", "AUC"))}
+    sections += not_first(rows, ["dz"], ["seed"], measures, lowest=False)
+    return [*sections, "Median seconds of one test:", pivot(lines, ["dz"], "method", "seconds")]
+
+
+def convergence(rows: list[Row]) -> list[str]:
+    """The sections on theory and measurement."""
+    table = [
+        {
+            "n": line["n"],
+            "method": line["method"],
+            "datasets": line["datasets"],
+            "mean absolute error": f"{line['mean_abs_error']:.4f}",
+            "variance": f"{line['variance']:.2e}",
+            "its 95% interval": f"{line['variance_low']:.2e} to {line['variance_high']:.2e}",
+            "first order": f"{asymptotic_variance([line['rho']] * line['d'], line['n']):.2e}",
+            "bound": f"{variance_bound(line['d'], line['d'], line['n']):.2e}",
+        }
+        for line in convergence_summary(rows)
+    ]
+    first = rows[0]
+    setting = f"d = {first['d']}, a correlation of {first['rho']:g}."
+    return [
+        f"{CONVERGENCE} {setting}",
+        "![Variance and error against n](images/convergence.png)",
+        common.markdown(table),
+    ]
+
+
+# --- where the default is not first ---
+
+
+def mean_abs_error(rows: pd.DataFrame) -> float:
+    return float((rows.estimate - rows.truth).abs().mean())
+
+
+def measure(metric: str, rows: pd.DataFrame) -> float:
+    return rates((rows.truth > 0).to_numpy(), rows.estimate.to_numpy(), rows.score.to_numpy())[metric]
+
+
+def not_first(
+    rows: list[Row], cell: list[str], within: list[str], measures: dict[str, Measure], *, lowest: bool
+) -> list[str]:
+    """Every method that does better than the default in a cell, judged on the datasets that both have."""
+    found = []
+    for values, part in pd.DataFrame(rows).groupby(cell):
+        default = part[part.method == DEFAULT]
+        for name, measure_of in measures.items():
+            for method, other in part.groupby("method", sort=False):
+                if method in (DEFAULT, *REFERENCES):
+                    continue
+                common_keys = default[within].merge(other[within])
+                ours, its = (measure_of(side.merge(common_keys)) for side in (default, other))
+                if (its < ours) if lowest else (its > ours):
+                    where = dict(zip(cell, values, strict=True))
+                    figures = {"its": its, "the default's": ours, "datasets": len(common_keys)}
+                    found.append({**where, "method": method, "measure": name, **figures})
+    what = " or ".join(measures)
+    if not found:
+        return [f"No method that is compared here has a better {what} than the default in any cell."]
+    return [f"Where the default is not first ({what}, on the datasets that both have):", common.markdown(found)]
+
+
+# --- the page ---
+
+
+def settings(methods: list[str]) -> str:
+    lines = [
+        {"method": f"`{name}`", "what it is": DESCRIPTIONS.get(name, "see `pydine.baselines`")} for name in methods
+    ]
+    return f"The test takes {PERMUTATIONS} permutations, as in the paper.\n\n" + common.markdown(lines)
+
+
+def main() -> None:
+    options = ArgumentParser(description=__doc__)
+    options.add_argument("--tables", type=Path, default=common.RESULTS / "bench")
+    options.add_argument("--docs", type=Path, default=HERE.parent / "docs")
+    chosen = options.parse_args()
+    images = chosen.docs / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    rows = {path.stem: read(path) for path in chosen.tables.glob("*.csv")}
+    sections, seen = ["# Results", INTRODUCTION], []
+    for kind, (title, write, draw) in PARTS.items():
+        if kind in rows:
+            sections += [f"## {title}", *write(rows[kind])]
+            save(draw(rows[kind]), images / f"{kind}.png", (".png",))
+            seen += [row["method"] for row in rows[kind]]
+    sections += ["## Settings", settings(ordered(seen))]
+    everything = pd.DataFrame([row for kind in PARTS for row in rows.get(kind, ())])
+    sections += ["## Provenance", common.provenance(everything)]
+    common.report(chosen.docs / "results.md", *sections)
+
+
+PARTS = {
+    "mi": (
+        "Mutual information (the paper's Figure 1)",
+        partial(estimation, "mi"),
+        partial(draw_estimates, title="I(X;Y)"),
+    ),
+    "cmi": (
+        "Conditional mutual information (Figure 2)",
+        partial(estimation, "cmi"),
+        partial(draw_estimates, title="I(X;Y|Z)"),
+    ),
+    "cit": ("Tests of conditional independence (Figure 3)", testing, draw_tests),
+    "convergence": ("Theory and measurement", convergence, draw_convergence),
+}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""``pydine bench``: the paper's experiments."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pydine.cli import options
+from pydine.cli.output import Format, answer
+
+EXAMPLES = options.example(
+    "pydine bench mi --quick",
+    "pydine bench cmi --methods dine,ksg --trials 10 --jobs 4 --output results",
+)
+
+
+class Kind(StrEnum):
+    """Which experiment."""
+
+    mi = "mi"
+    cmi = "cmi"
+    cit = "cit"
+
+
+def bench(
+    kind: Annotated[Kind, typer.Argument(help="Mutual information, conditional mutual information, or tests.")],
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Which methods to compare, separated by commas. By default the usual ones."),
+    ] = None,
+    trials: Annotated[int | None, typer.Option(min=1, metavar="N", help="Datasets of each kind.")] = None,
+    jobs: Annotated[int, typer.Option(metavar="N", help="Processes.")] = 1,
+    quick: Annotated[
+        bool, typer.Option("--quick", metavar=options.FLAG, help="A small part, in about a minute.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", metavar=options.FLAG, help="Forget the results of earlier runs.")
+    ] = False,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.")] = Path(
+        "pydine-bench"
+    ),
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+) -> None:
+    """Run the experiments of the paper, with pydine beside other methods.
+
+    Results are kept: a run that was stopped goes on where it was.
+    """
+    form = Format.of(as_json, as_csv)
+    from pydine.experiments.bench import run_bench
+
+    names = [name.strip() for item in methods or () for name in item.split(",")] or None
+    found = run_bench(kind.value, methods=names, trials=trials, jobs=jobs, quick=quick, fresh=fresh, output=output)
+    rows = found.summary()
+    record = {"kind": kind.value, "table": str(found.table), "summary": rows, "notes": found.notes}
+    answer(form, record, rows, lambda: found)

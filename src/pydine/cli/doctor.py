@@ -1,0 +1,98 @@
+"""``pydine doctor``: what is installed, and whether it is ready."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pydine._version import __version__
+from pydine.cli import options
+from pydine.cli.output import Format, answer, plain_table
+
+CORE = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals", "rich", "typer")
+
+
+def doctor(as_json: options.Json = False) -> None:
+    """Check the installation: versions, threads, compiled code and where it is kept, extras."""
+    record = _findings()
+    answer(Format.of(as_json, False), record, [record], lambda: _shown(record))
+
+
+def _findings() -> dict[str, Any]:
+    folder, files = _cache()
+    return {
+        "pydine": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "executable": sys.executable,
+        "core": {name: _version(name) for name in CORE},
+        "cores": os.cpu_count(),
+        "threads": _threads(),
+        "compiled": files > 0,
+        "cache": folder,
+        "cache_files": files,
+        "extras": _extras(),
+    }
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _threads() -> int:
+    import numba
+
+    return int(numba.get_num_threads())
+
+
+def _cache() -> tuple[str, int]:
+    """Where the machine code of the kernel is kept, and in how many files."""
+    from pydine.engine import kernel
+
+    dispatchers = [item for item in vars(kernel).values() if hasattr(item, "_cache") and hasattr(item, "py_func")]
+    folders = sorted({str(item._cache.cache_path) for item in dispatchers})
+    files = sum(len(list(Path(folder).glob("kernel.*.nbc"))) for folder in folders)
+    return ", ".join(folders), files
+
+
+def _extras() -> dict[str, dict[str, str | None]]:
+    """What every optional extra asks for, and which version of it there is."""
+    extras: dict[str, dict[str, str | None]] = {}
+    for requirement in metadata.requires("pydine") or ():
+        name, _, condition = requirement.partition(";")
+        if "extra ==" not in condition:
+            continue
+        extra = condition.partition("extra ==")[2].strip(" '\"")
+        if extra not in ("dev", "bench"):
+            package = name.strip().split("[")[0]
+            for mark in "<>=!~ ":
+                package = package.split(mark)[0]
+            extras.setdefault(extra, {})[package] = _version(package)
+    return extras
+
+
+def _shown(record: dict[str, Any]) -> Any:
+    from rich.text import Text
+
+    table = plain_table("", "", left=2)
+    table.show_header = False
+    table.add_row("pydine", f"{record['pydine']}, Python {record['python']}, {record['platform']}")
+    table.add_row("core", ", ".join(f"{name} {version or 'missing'}" for name, version in record["core"].items()))
+    table.add_row("cores", f"{record['cores']}, Numba uses up to {record['threads']} threads")
+    ready = "ready" if record["compiled"] else "not yet: the first estimate compiles, which takes about half a minute"
+    table.add_row("compiled", f"{ready}; kept in {record['cache']}")
+    for extra, packages in record["extras"].items():
+        missing = [name for name, version in packages.items() if version is None]
+        there = ", ".join(f"{name} {version}" for name, version in packages.items() if version is not None)
+        cell = Text(there)
+        if missing:
+            cell.append(f"{'; ' if there else ''}without {', '.join(missing)}: pip install 'pydine[{extra}]'", "yellow")
+        table.add_row(f"extra {extra}", cell)
+    return table

@@ -1,0 +1,102 @@
+"""``pydine graph``: the causal graph that the independences between columns leave possible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pydine.cli import options
+from pydine.cli.graph_files import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
+from pydine.cli.inputs import Request, threads
+from pydine.cli.output import Format, answer, check_place, facts, listening, page, plain_table, tell, waiting
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+EXAMPLES = options.example(
+    "pydine graph patients.csv --alpha 0.01 --out graph.png",
+    "pydine graph patients.csv -c age -c bmi -c glucose --out graph.graphml",
+)
+TAIL, ARROW = -1, 1  # causal-learn's marks at the end of an edge
+
+
+def graph(
+    file: options.File,
+    column: options.Columns = None,
+    without: options.Without = None,
+    alpha: options.Alpha = 0.05,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    nan: options.Nan = options.Missing.fail,
+    sample: options.Sample = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw it (.png, .svg, .pdf) or write it for other programs (.graphml, .dot).",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+) -> None:
+    """Which columns may cause which.
+
+    The PC algorithm of causal-learn with pydine's test of conditional independence: columns stay joined if no set of
+    others makes them independent, and an edge has a direction where independence alone settles it. It takes for
+    granted that no common cause is missing from the file.
+    """
+    form = Format.of(as_json, as_csv)
+    if out is not None:
+        check_suffix(out)
+        check_place(out)
+    request = Request(file, nan, sample, seed, header, separator)
+    table = request.open()
+    frame = request.read_many(table, column, without)
+    if len(frame) < 2:
+        raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
+    with listening(frame.source) as said, waiting(f"Searching among {len(frame)} columns"):
+        from pydine.integrations.causal_learn import pc
+
+        found = pc(frame, alpha=alpha, random_state=seed, n_jobs=threads(jobs, frame))
+    names = list(frame)
+    edges = edges_of(found, names)
+    if out is not None:
+        write_graph(out, names, edges)
+    rows = [edge._asdict() for edge in edges]
+    record = {**facts(frame), "alpha": alpha, "names": names, "edges": rows}
+    answer(form, record, rows, lambda: _shown(names, edges, frame.n_samples, alpha), header=Edge._fields)
+    tell(frame, said)
+
+
+def edges_of(found: Any, names: list[str]) -> list[Edge]:
+    """Read the edges of a causal-learn graph: entry (i, j) of its matrix is the mark at i of the edge with j."""
+    marks = found.G.graph
+    edges = []
+    for i in range(len(names)):
+        for j in range(i + 1, len(names)):
+            at_i, at_j = marks[i, j], marks[j, i]
+            if at_i == TAIL and at_j == ARROW:
+                edges.append(Edge(names[i], names[j], DIRECTED))
+            elif at_i == ARROW and at_j == TAIL:
+                edges.append(Edge(names[j], names[i], DIRECTED))
+            elif at_i or at_j:
+                edges.append(Edge(names[i], names[j], UNDIRECTED if at_i == at_j == TAIL else CONFLICTING))
+    return edges
+
+
+def _shown(names: list[str], edges: list[Edge], n_samples: int, alpha: float) -> RenderableType:
+    table = plain_table("", "", "", left=3)
+    table.show_header = False
+    for edge in edges:
+        table.add_row(edge.source, MARKS[edge.kind], edge.target)
+    joined = {name for edge in edges for name in edge[:2]}
+    alone = [name for name in names if name not in joined]
+    legend = "→ may cause, — joined in a direction that the data do not tell, ↔ the tests disagree." if edges else ""
+    apart = f"Joined with nothing: {', '.join(alone)}." if alone else ""
+    count = f"{len(edges)} edges among {len(names)} columns"
+    return page(count, table, legend, apart, how=f"{n_samples:,} rows, PC algorithm at {alpha:g}")

@@ -1,0 +1,77 @@
+"""From a file and options to the columns that a command works on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from pydine.cli.options import Missing
+from pydine.cli.output import waiting
+
+if TYPE_CHECKING:
+    from pydine.files import Frame, TableFile
+
+MOST_COLUMNS = 1000  # that are compared with each other: half a million pairs
+ROWS_WORTH_THREADS = 2000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a command was asked to read."""
+
+    file: str
+    nan: Missing
+    sample: int | None
+    seed: int
+    header: bool | None
+    separator: str | None
+
+    def open(self) -> TableFile:
+        """Open the file."""
+        if self.separator is not None and len(self.separator.encode()) != 1 and self.separator != "\\t":
+            raise typer.BadParameter("must be one character, such as ';' or '\\t'", param_hint="--separator")
+        from pydine.files import open_file
+
+        separator = "\t" if self.separator == "\\t" else self.separator
+        with waiting(f"Reading {self.file}"):
+            return open_file(self.file, header=self.header, separator=separator)
+
+    def read(self, table: TableFile, needed: Sequence[str], others: Sequence[str] = ()) -> Frame:
+        """Read columns, those of the second list if they hold numbers that vary."""
+        with waiting(f"Reading {table.source}"):
+            frame = table.read(needed, others, sample=self.sample, seed=self.seed)
+        empty = [name for name in frame.without_values() if name not in needed]
+        frame = frame.without(dict.fromkeys(empty, "it has no values"))
+        frame = frame.complete(omit=self.nan is Missing.omit)
+        constant = [name for name in frame.constant() if name not in needed]
+        return frame.without(dict.fromkeys(constant, "it is constant"))
+
+    def read_many(
+        self,
+        table: TableFile,
+        columns: Sequence[str] | None,
+        without: Sequence[str] | None,
+        needed: Sequence[str] = (),
+    ) -> Frame:
+        """Read the columns to compare with each other: those named, or every one that holds numbers."""
+        dropped = table.find("--without", without or ())
+        chosen = table.find("--column", columns or ())
+        some = chosen or [name for name in table.names if name]
+        others = [name for name in some if name not in dropped and name not in needed]
+        if len(others) > MOST_COLUMNS:
+            raise ValueError(
+                f"{table.source} has {len(others):,} columns to compare, and more than {MOST_COLUMNS:,} are too many; "
+                "name some with --column."
+            )
+        return self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
+
+
+def threads(jobs: int | None, frame: Frame) -> int | None:
+    """How many threads to use if nobody said: on few rows they cost more than they gain."""
+    if jobs == 0:
+        raise typer.BadParameter("must be an integer other than 0", param_hint="--jobs")
+    return (os.cpu_count() if frame.n_samples >= ROWS_WORTH_THREADS else 1) if jobs is None else jobs

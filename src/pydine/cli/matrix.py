@@ -1,0 +1,136 @@
+"""``pydine matrix``: what every pair of columns has in common, alone or given others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pydine.cli import options
+from pydine.cli.inputs import Request, threads
+from pydine.cli.output import (
+    Format,
+    answer,
+    check_place,
+    facts,
+    listening,
+    page,
+    plain_table,
+    pvalue,
+    save_figure,
+    tell,
+    write_csv,
+    written,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pydine.matrices import PairwiseInformation
+
+REST = "rest"
+SHOWN = 20
+EXAMPLES = options.example(
+    "pydine matrix patients.csv",
+    "pydine matrix patients.parquet --given age --given sex --out matrix.csv --plot matrix.png",
+    "pydine matrix patients.csv --given rest --csv | head",
+)
+
+
+def matrix(
+    file: options.File,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help=f"What is known already; [bold]{REST}[/bold] for all columns but the pair itself."
+        ),
+    ] = None,
+    column: options.Columns = None,
+    without: options.Without = None,
+    base: options.BaseOption = options.Base.auto,
+    alpha: options.Alpha = 0.05,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    nan: options.Nan = options.Missing.fail,
+    sample: options.Sample = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Write the square matrix, in nats.", rich_help_panel=options.OUTPUT),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.png", help="Draw it: .png, .svg or .pdf (needs matplotlib).", rich_help_panel=options.OUTPUT
+        ),
+    ] = None,
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+) -> None:
+    """What every pair of columns has in common.
+
+    Information and a test of independence for all pairs, the strongest first; --given asks what is left once other
+    columns are known. p is adjusted for the number of pairs.
+    """
+    form = Format.of(as_json, as_csv)
+    check_place(out, plot)
+    request = Request(file, nan, sample, seed, header, separator)
+    table = request.open()
+    rest = given == [REST] and REST not in table.names
+    known = [] if rest else table.find("--given", given or ())
+    frame = request.read_many(table, column, without, needed=known)
+    if len(frame) - len(known) < 2:
+        raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
+    with listening(frame.source) as said:
+        from pydine import pairwise_information
+
+        result = pairwise_information(
+            frame,
+            REST if rest else known or None,
+            base=base.value,
+            random_state=seed,
+            n_jobs=threads(jobs, frame),
+        )
+    columns = result.columns()
+    rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
+    if out is not None:
+        with out.open("w", encoding="utf-8", newline="") as stream:
+            write_csv(stream, _square(result))
+        written(out)
+    if plot is not None:
+        save_figure(result.plot().figure, plot)
+    record = {**facts(frame), "given": REST if rest else known, "names": result.names, "pairs": rows}
+    answer(form, record, rows, lambda: _shown(result, rows, REST if rest else known, alpha))
+    tell(frame, said)
+
+
+def _square(result: PairwiseInformation) -> list[dict[str, Any]]:
+    rows = result.values.tolist()
+    return [
+        {"": name, **dict(zip(result.names, row, strict=True))} for name, row in zip(result.names, rows, strict=True)
+    ]
+
+
+def _shown(
+    result: PairwiseInformation, rows: list[dict[str, Any]], given: str | list[str], alpha: float
+) -> RenderableType:
+    known = "" if not given else ", given the rest" if given == REST else f", given {', '.join(given)}"
+    table = plain_table("", "", "nats", "±", "p", "base", left=2)
+    for row in rows[:SHOWN]:
+        found = row["adjusted_pvalue"] <= alpha
+        table.add_row(
+            row["x"],
+            row["y"],
+            f"{row['information']:z.3f}",
+            f"{row['standard_error']:.3f}",
+            pvalue(row["adjusted_pvalue"]),
+            row["base"],
+            style=None if found else "dim",
+        )
+    count = sum(row["adjusted_pvalue"] <= alpha for row in rows)
+    more = f"; the first {SHOWN} are shown, --csv prints all" if len(rows) > SHOWN else ""
+    summary = f"{count:,} of {len(rows):,} pairs depend on each other at {alpha:g}{more}."
+    how = f"{result.n_samples:,} rows; p is adjusted for {len(rows):,} pairs"
+    return page(f"Information of pairs{known}", table, summary, how=how)

@@ -1,0 +1,144 @@
+"""``pydine mi``: how much x tells about y, alone or given z."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pydine.cli import options
+from pydine.cli.inputs import Request, threads
+from pydine.cli.output import Format, answer, facts, flat, listening, tell, waiting
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pydine.results import InformationEstimate
+
+X = Annotated[
+    list[str], typer.Option("-x", metavar="COLUMN", help="What tells. Several make one variable of several columns.")
+]
+Y = Annotated[list[str], typer.Option("-y", metavar="COLUMN", help="What it tells about.")]
+Z = Annotated[
+    list[str] | None, typer.Option("-z", metavar="COLUMN", help="What is known already; as many as there are.")
+]
+NATS_PER_BIT = math.log(2.0)
+EXAMPLES = options.example(
+    "pydine mi patients.csv -x bmi -y glucose",
+    "pydine mi patients.csv -x bmi -y glucose -z age -z sex --nan omit",
+    "zcat rides.csv.gz | pydine mi - -x distance -y fare --sample 5000 --json",
+)
+
+
+def mi(
+    file: options.File,
+    x: X,
+    y: Y,
+    z: Z = None,
+    base: options.BaseOption = options.Base.auto,
+    level: options.Level = 0.95,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    nan: options.Nan = options.Missing.fail,
+    sample: options.Sample = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+) -> None:
+    """How much X tells about Y, alone or once Z is known.
+
+    Estimates the mutual information I(X;Y), or I(X;Y|Z), of columns of numbers, with its uncertainty. Zero means that
+    knowing X is of no help in guessing Y; there is no upper limit.
+    """
+    form = Format.of(as_json, as_csv)
+    request = Request(file, nan, sample, seed, header, separator)
+    table = request.open()
+    names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
+    frame = request.read(table, [name for block in names for name in block])
+    with listening(frame.source) as said, waiting("Estimating"):
+        from pydine import mutual_information
+
+        estimate = mutual_information(
+            names[0],
+            names[1],
+            names[2] or None,
+            data=frame,
+            base=base.value,
+            random_state=seed,
+            n_jobs=threads(jobs, frame),
+        )
+    record = {**facts(frame), **described(estimate, level)}
+    answer(form, record, [flat(record)], lambda: _shown(estimate, level))
+    tell(frame, said)
+
+
+def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
+    """What a JSON object says of an estimate."""
+    low, high = estimate.confidence_interval(level)
+    x, y, z = estimate.names
+    return {
+        "x": x,
+        "y": y,
+        "z": z,
+        "information": estimate.value,
+        "standard_error": estimate.standard_error,
+        "low": low,
+        "high": high,
+        "level": level,
+        "bits": estimate.bits,
+        "base": estimate.base,
+        "gain_over_gaussian": estimate.details.get("gain_over_gaussian", math.nan),
+    }
+
+
+def _shown(estimate: InformationEstimate, level: float) -> RenderableType:
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    interval = estimate.confidence_interval(level)
+    figures = Table.grid(padding=(0, 3))
+    for unit, size in (("nats", 1.0), ("bits", NATS_PER_BIT)):
+        low, high = (end / size for end in interval)
+        figures.add_row(
+            Text(f"{estimate.value / size:z.3f} {unit}", style="bold"),
+            f"± {estimate.standard_error / size:.3f}",
+            f"{100 * level:g}% interval {low:.3f} to {high:.3f}",
+        )
+    how = f"{estimate.n_samples:,} rows, {estimate.base} base"
+    return Group(
+        Text(expression(estimate), style="bold cyan"),
+        Padding(figures, (1, 2), expand=False),
+        Text(meaning(estimate, level)),
+        Text(how, style="dim"),
+    )
+
+
+def expression(estimate: InformationEstimate) -> str:
+    """I(x; y | z) with every name."""
+    x, y, z = (", ".join(block) for block in estimate.names)
+    return f"I({x}; {y} | {z})" if z else f"I({x}; {y})"
+
+
+def meaning(estimate: InformationEstimate, level: float) -> str:
+    """What an estimate means, in a sentence or two."""
+    x, y, z = (listed(block) for block in estimate.names)
+    known = f"once {z} {'are' if len(estimate.names[2]) > 1 else 'is'} known" if z else ""
+    if estimate.confidence_interval(level).low <= 0.0:
+        start = f"{known.capitalize()}, no" if known else "No"
+        return f"{start} information of {x} about {y} was found: the interval reaches zero. That is no proof of none."
+    start = f"{known[0].upper()}{known[1:]}, {x} still tells" if known else f"{x} tells"
+    # Two normal variables with this correlation have this much information (Linfoot, 1957).
+    correlation = math.sqrt(-math.expm1(-2.0 * estimate.value))
+    return f"{start} about {y} as much as a correlation of {correlation:.2f} does between two normal variables."
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Write "a", "a and b", or how many there are where they would fill the line."""
+    if len(names) > 4:
+        return f"these {len(names)} columns"
+    *head, last = names or ("",)
+    return f"{', '.join(head)} and {last}" if head else last

@@ -1,0 +1,134 @@
+"""Arguments and options that several commands share, so that they mean and say the same everywhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+DATA = "The data"
+METHOD = "The method"
+OUTPUT = "The output"
+FLAG = " "  # a flag takes no value: newer versions of typer would write <bool>
+
+
+class Missing(StrEnum):
+    """What to do about rows with a missing value."""
+
+    fail = "fail"
+    omit = "omit"
+
+
+class Base(StrEnum):
+    """Base distributions of `pydine.mutual_information`."""
+
+    auto = "auto"
+    gaussian = "gaussian"
+    student = "student"
+    flow = "flow"
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV or TSV (also gzipped), Parquet, Feather, Arrow, .npy or .npz; [bold]-[/bold] reads from a pipe. "
+        "Columns without names are called 1, 2, 3 ...",
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-c",
+        "--column",
+        metavar="COLUMN",
+        help="Use these columns only; give it as often as needed.",
+        rich_help_panel=DATA,
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="COLUMN", help="Leave this column out.", rich_help_panel=DATA),
+]
+Nan = Annotated[
+    Missing,
+    typer.Option(
+        "--nan",
+        help="Rows with a missing value (empty, NA, NaN, null, infinite) in a column that is used: stop, or leave them "
+        "out.",
+        rich_help_panel=DATA,
+    ),
+]
+Sample = Annotated[
+    int | None,
+    typer.Option(
+        "--sample",
+        metavar="N",
+        min=1,
+        help="Use N rows drawn at random: a first look at a large file.",
+        rich_help_panel=DATA,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        metavar=FLAG,
+        help="Text files: whether the first line names the columns. By default it does.",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        metavar="CHARACTER",
+        help="Text files: what is between the cells. By default a comma, tab, semicolon or bar, whichever the first "
+        "line has most of.",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
+BaseOption = Annotated[
+    Base,
+    typer.Option(
+        "--base", help="How the dependence is modelled; auto lets held-out rows decide.", rich_help_panel=METHOD
+    ),
+]
+Alpha = Annotated[
+    float,
+    typer.Option(
+        "--alpha", metavar="NUMBER", min=0.0, max=1.0, help="The level of the decision.", rich_help_panel=METHOD
+    ),
+]
+Level = Annotated[
+    float,
+    typer.Option(
+        "--level", metavar="NUMBER", min=0.0, max=1.0, help="Confidence level of the interval.", rich_help_panel=METHOD
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same numbers.", rich_help_panel=METHOD),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        help="Threads; the numbers do not depend on it. By default every core where the data are large.",
+        show_default=False,
+        rich_help_panel=METHOD,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)
+]
+Csv = Annotated[bool, typer.Option("--csv", metavar=FLAG, help="Print CSV and nothing else.", rich_help_panel=OUTPUT)]
+
+
+def example(*lines: str) -> str:
+    """Write the examples that close a command's page of help."""
+    return "\n\n".join(["[bold]Examples[/bold]", *(f"[cyan]{line}[/cyan]" for line in lines)])

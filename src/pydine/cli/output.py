@@ -1,0 +1,268 @@
+"""What commands print: answers on the standard output, notes and progress on the standard error."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum, auto
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from pydine.files import Frame
+    from pydine.results import InformationEstimate
+
+PATIENCE = 2.0  # seconds without a word
+SHOWN_NOTES = 8
+
+
+class Format(Enum):
+    """Who reads the answer."""
+
+    people = auto()
+    json = auto()
+    csv = auto()
+
+    @classmethod
+    def of(cls, as_json: bool, as_csv: bool) -> Format:
+        """Read the two flags."""
+        if as_json and as_csv:
+            raise typer.BadParameter("give one of the two", param_hint="--json, --csv")
+        return cls.json if as_json else cls.csv if as_csv else cls.people
+
+
+def console() -> Console:
+    """The standard output, for people."""
+    from rich.console import Console
+
+    _end_with_the_pipe()
+    return Console(highlight=False, markup=False, emoji=False)  # names of columns may have brackets and colons
+
+
+def answer(
+    form: Format,
+    record: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    shown: Callable[[], RenderableType],
+    header: Sequence[str] = (),
+) -> None:
+    """Print an answer in the form that was asked for.
+
+    Parameters
+    ----------
+    form : Format
+    record : mapping
+        The JSON object.
+    rows : sequence of mapping
+        The lines of the CSV, with the same keys each.
+    shown : callable
+        Makes what people read.
+    header : sequence of str
+        The first line of the CSV where there may be no rows to tell it.
+    """
+    _end_with_the_pipe()
+    if form is Format.json:
+        sys.stdout.write(json.dumps(plain(record), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    elif form is Format.csv:
+        write_csv(sys.stdout, rows, header)
+    else:
+        console().print(shown())
+    sys.stdout.flush()
+
+
+def write_csv(stream: Any, rows: Sequence[Mapping[str, Any]], header: Sequence[str] = ()) -> None:
+    """Write rows with a header; unknown values are empty."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header or rows[0])
+    for row in rows:
+        writer.writerow("" if (value := plain(item)) is None else value for item in row.values())
+
+
+def plain(value: Any) -> Any:
+    """Turn arrays, NumPy's numbers and tuples into what JSON knows: NaN is null, and infinity a word."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def facts(frame: Frame) -> dict[str, Any]:
+    """What every JSON object says of the data."""
+    return {
+        "file": frame.source,
+        "n_rows": frame.n_rows,
+        "n_samples": frame.n_samples,
+        "n_dropped": frame.n_dropped,
+        "left_out": dict(frame.left_out),
+    }
+
+
+def flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record as one line of a table: names in one cell, with spaces between, and nothing nested."""
+    line = {key: " ".join(value) if isinstance(value, tuple) else value for key, value in record.items()}
+    return {key: value for key, value in line.items() if not isinstance(value, Mapping)}
+
+
+def plain_table(*headings: str, left: int = 1) -> Table:
+    """Make a table without frills: the first columns to the left, numbers to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if i < left else "right", overflow="fold", no_wrap=i >= left)
+    return table
+
+
+def page(title: str, table: Table, *lines: str, how: str) -> RenderableType:
+    """Put a title over a table, and below it what it says and how it was found."""
+    from rich.console import Group
+    from rich.text import Text
+
+    said = [Text(line) for line in lines if line]
+    return Group(Text(title, style="bold cyan"), table, *said, Text(how, style="dim"))
+
+
+def value(estimate: InformationEstimate) -> str:
+    """Write an estimate in nats with its standard error."""
+    return f"{estimate.value:z.3f} ± {estimate.standard_error:.3f}"
+
+
+def pvalue(p: float) -> str:
+    """Write a p-value as people read it."""
+    return "<0.0001" if p < 1e-4 else f"{p:.2g}" if p < 0.01 else f"{p:.3f}"
+
+
+def note(text: str) -> None:
+    """Say something beside the answer, on the standard error."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True, highlight=False).print(Text(text, style="dim"))
+
+
+def check_place(*paths: Path | None) -> None:
+    """Refuse to begin work whose result could not be written."""
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise ValueError(f"{path} cannot be written, there is no folder {path.parent}.")
+
+
+def written(path: Path) -> None:
+    """Say that a file was written."""
+    note(f"Written: {path}")
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Save a figure of matplotlib in the format that the file's name says."""
+    known = figure.canvas.get_supported_filetypes()
+    if path.suffix.lstrip(".").lower() not in known:
+        raise ValueError(f"{path}: a figure can be written as .png, .svg or .pdf, but not as {path.suffix or 'this'}.")
+    figure.savefig(path, dpi=150)
+    written(path)
+
+
+@contextmanager
+def listening(source: str) -> Iterator[list[str]]:
+    """Collect the warnings of a block as sentences, those of tied values as one; the list is filled when it ends.
+
+    Refusals of the block, which know of columns but not of files, get the name of the file.
+    """
+    sentences: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield sentences
+        except ValueError as error:
+            raise ValueError(f"{source}: {error}") from error
+    from pydine.data import TiesWarning
+
+    ties: dict[str, float] = {}
+    for warning in caught:
+        if isinstance(warning.message, TiesWarning):
+            ties.update(warning.message.shares)
+        elif issubclass(warning.category, UserWarning | RuntimeWarning) and str(warning.message) not in sentences:
+            sentences.append(str(warning.message))
+    if ties:
+        sentences.append(_of_ties(ties))
+
+
+def _of_ties(shares: Mapping[str, float]) -> str:
+    worst = sorted(shares, key=lambda name: -shares[name])
+    named = ", ".join(f"{name!r} (in {shares[name]:.0%} of the rows)" for name in worst[:3])
+    more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
+    return (
+        f"Repeated values in {named}{more}: variables are taken to be continuous, so the figures are those of smoothed "
+        "ones."
+    )
+
+
+def tell(frame: Frame, sentences: Sequence[str] = ()) -> None:
+    """Say what is to be known beside the answer: what was left out of the data, and what was warned of."""
+    if frame.n_samples + frame.n_dropped < frame.n_rows:
+        note(f"A first look: {frame.n_samples + frame.n_dropped:,} of {frame.n_rows:,} rows, drawn at random.")
+    if frame.n_dropped:
+        note(f"Left out: {_count(frame.n_dropped, 'row')} with a missing value.")
+    if frame.left_out:
+        named = [f"{name!r} ({reason})" for name, reason in list(frame.left_out.items())[:SHOWN_NOTES]]
+        more = len(frame.left_out) - len(named)
+        named += [f"{more} more"] if more else []
+        note(f"Left out: {_count(len(frame.left_out), 'column')} that cannot be used: {', '.join(named)}.")
+    for sentence in sentences:
+        note(sentence)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("s" if number != 1 else "")
+
+
+@contextmanager
+def waiting(label: str) -> Iterator[None]:
+    """Say what is being waited for, and for how long, on a terminal and once two seconds have passed.
+
+    For work of unknown length; what has a known number of steps shows a bar of its own, with the time left.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    status = Progress(*columns, console=Console(stderr=True), transient=True)
+    status.add_task(label, total=None)
+    timer = threading.Timer(PATIENCE, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()
+
+
+def _end_with_the_pipe() -> None:
+    """From now on, end as other tools do when the reader of the output goes away: without a word.
+
+    Only now, because while something is computed a broken pipe may be that of a worker.
+    """
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -1,0 +1,147 @@
+"""``pydine test``: whether x is independent of y, alone or given z."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pydine.cli import options
+from pydine.cli.inputs import Request, threads
+from pydine.cli.mi import X, Y, Z, described, listed
+from pydine.cli.output import Format, answer, facts, flat, listening, pvalue, tell, waiting
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pydine.results import IndependenceTestResult
+
+REJECTED = 3  # the code with --exit-code
+EXAMPLES = options.example(
+    "pydine test patients.csv -x bmi -y glucose -z age -z sex",
+    "pydine test patients.csv -x bmi -y glucose --method analytic --json",
+    "pydine test patients.csv -x bmi -y glucose --exit-code || echo they depend",
+)
+
+
+class Method(StrEnum):
+    """Where p-values come from."""
+
+    permutation = "permutation"
+    analytic = "analytic"
+
+
+class Statistic(StrEnum):
+    """What the test looks at."""
+
+    auto = "auto"
+    gaussian = "gaussian"
+    general = "general"
+
+
+def independence(
+    file: options.File,
+    x: X,
+    y: Y,
+    z: Z = None,
+    alpha: options.Alpha = 0.05,
+    method: Annotated[
+        Method,
+        typer.Option(help="Shuffle rows, or use a formula that is instant.", rich_help_panel=options.METHOD),
+    ] = Method.permutation,
+    statistic: Annotated[
+        Statistic,
+        typer.Option(
+            help="gaussian sees correlation, general what shows in squares, auto both.", rich_help_panel=options.METHOD
+        ),
+    ] = Statistic.auto,
+    permutations: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How often to shuffle.", rich_help_panel=options.METHOD)
+    ] = 999,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    nan: options.Nan = options.Missing.fail,
+    sample: options.Sample = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    exit_code: Annotated[
+        bool,
+        typer.Option(
+            "--exit-code",
+            metavar=options.FLAG,
+            help=f"End with code {REJECTED} if independence is rejected and with 0 if it is not.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+) -> None:
+    """Whether X is independent of Y, alone or once Z is known.
+
+    A small p-value says that such data would be rare if X were independent of Y given Z. A large one says that no
+    dependence was found, which is no proof of independence.
+    """
+    form = Format.of(as_json, as_csv)
+    request = Request(file, nan, sample, seed, header, separator)
+    table = request.open()
+    names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
+    frame = request.read(table, [name for block in names for name in block])
+    with listening(frame.source) as said, waiting("Testing"):
+        from pydine import independence_test
+
+        result = independence_test(
+            names[0],
+            names[1],
+            names[2] or None,
+            data=frame,
+            statistic=statistic.value,
+            method=method.value,
+            n_permutations=permutations,
+            alpha=alpha,
+            random_state=seed,
+            n_jobs=threads(jobs, frame),
+        )
+    record = {
+        **facts(frame),
+        **described(result.estimate, 0.95),
+        "pvalue": result.pvalue,
+        "alpha": alpha,
+        "rejected": result.rejected,
+        "statistic": result.statistic,
+        "kind": result.kind,
+        "method": result.method,
+        "n_permutations": permutations if method is Method.permutation else None,
+        "block_pvalues": dict(result.block_pvalues),
+    }
+    answer(form, record, [flat(record)], lambda: _shown(result))
+    tell(frame, said)
+    if exit_code and result.rejected:
+        raise typer.Exit(REJECTED)
+
+
+def _shown(result: IndependenceTestResult) -> RenderableType:
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    estimate = result.estimate
+    x, y, z = (listed(block) for block in estimate.names)
+    question = f"Is {x} independent of {y}" + (f" given {z}?" if z else "?")
+    how = result.method if result.null_distribution is None else f"{len(result.null_distribution)} permutations"
+    shown = f"p {pvalue(result.pvalue)}" if result.pvalue < 1e-4 else f"p = {pvalue(result.pvalue)}"
+    verdict = (
+        f"No: independence is rejected at {result.alpha:g} ({shown}, {how})."
+        if result.rejected
+        else f"Nothing speaks against it: independence is not rejected at {result.alpha:g} ({shown}, {how})."
+    )
+    low, high = estimate.confidence_interval()
+    return Group(
+        Text(question, style="bold cyan"),
+        Padding(Text(verdict, style="bold"), (1, 2), expand=False),
+        Text(
+            f"Information that shows as correlation: {estimate.value:z.3f} nats ± {estimate.standard_error:.3f}, "
+            f"95% interval {low:.3f} to {high:.3f}."
+        ),
+        Text(f"{estimate.n_samples:,} rows, {result.kind} statistic", style="dim"),
+    )

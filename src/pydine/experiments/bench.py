@@ -1,0 +1,151 @@
+"""The paper's experiments, each as one call: a table of rows, a figure, and what to install for the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pydine.experiments.figures import draw_estimates, draw_tests, save
+from pydine.experiments.grids import Grid, grid
+from pydine.experiments.methods import methods_of, needed, peers, usual_methods
+from pydine.experiments.runner import Row, run
+from pydine.experiments.summaries import convergence_summary, decision_summary, error_summary
+
+DEFAULT_OUTPUT = Path("pydine-bench")
+PLAIN_WIDTH = 1000  # characters: no line of plain text is broken
+SUMMARIES = {
+    "mi": error_summary,
+    "cmi": error_summary,
+    "cit": decision_summary,
+    "convergence": convergence_summary,
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What an experiment left: print it for a summary.
+
+    Attributes
+    ----------
+    kind
+        ``"mi"``, ``"cmi"``, ``"cit"`` or ``"convergence"``.
+    rows
+        One for each dataset and method, see `pydine.experiments.runner.run`.
+    table
+        The CSV with these rows, and with those of other runs.
+    figure
+        The PNG, a PDF beside it; None without matplotlib.
+    notes
+        Sentences about what was left out, and what to install.
+    """
+
+    kind: str
+    rows: list[Row]
+    table: Path
+    figure: Path | None
+    notes: tuple[str, ...] = ()
+
+    def summary(self) -> list[Row]:
+        """Sum the rows up, see `pydine.experiments.summaries`."""
+        return SUMMARIES[self.kind](self.rows)
+
+    def __rich__(self) -> RenderableType:
+        lines = self.summary()
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        shown = [name for name in lines[0] if not name.endswith(("_low", "_high"))]
+        for name in shown:
+            table.add_column(name.replace("_", " "), justify="left" if name == "method" else "right")
+        for line in lines:
+            table.add_row(*(_shown(line[name]) for name in shown))
+        written = f"Rows in {self.table}" + (f", figure in {self.figure}." if self.figure else ".")
+        # Text, since pydine[plot] in a plain string would be read as markup.
+        return Group(table, "", *(Text(line) for line in (written, *self.notes)))
+
+    def __str__(self) -> str:
+        console = Console(width=PLAIN_WIDTH, color_system=None)
+        with console.capture() as capture:
+            console.print(self)
+        return capture.get().rstrip()
+
+
+def run_bench(
+    kind: str,
+    *,
+    methods: Sequence[str] | None = None,
+    trials: int | None = None,
+    jobs: int = 1,
+    quick: bool = False,
+    fresh: bool = False,
+    output: Path = DEFAULT_OUTPUT,
+    console: Console | None = None,
+) -> Bench:
+    """Run one of the paper's experiments, or as much of it as is asked; what was run before is kept.
+
+    Parameters
+    ----------
+    kind : {"mi", "cmi", "cit"}
+        I(X;Y), I(X;Y|Z), or tests of conditional independence: the paper's Figures 1 to 3.
+    methods : sequence of str, optional
+        Names of methods. By default those that are installed; if `quick`, the fast ones of them.
+    trials : int, optional
+        Datasets of each combination; by default as in the paper, 50, and 200 for ``"cit"``.
+    jobs : int, default=1
+        Processes, -1 for one on every core.
+    quick : bool, default=False
+        A part of the experiment that takes about a minute.
+    fresh : bool, default=False
+        Whether to run again what the table in `output` already has.
+    output : Path
+        Folder of the table and the figure.
+    console : rich.console.Console, optional
+        Where progress is shown: standard error unless given.
+
+    Returns
+    -------
+    Bench
+        The rows, where they are, and the figure.
+    """
+    chosen_grid = grid(kind, trials, quick=quick)
+    known = methods_of(kind)
+    notes: tuple[str, ...] = ()
+    if methods is None:
+        methods, notes = usual_methods(kind, quick=quick)
+    if not methods:
+        raise ValueError(f"methods must name at least one of {', '.join(known)}, but is empty.")
+    for name in methods:
+        if name not in known:
+            raise ValueError(f"methods must be among {', '.join(known)} for {kind!r}, but got {name!r}.")
+        if (peer := peers(kind).get(name)) is not None and not peer.available:
+            raise ImportError(needed(peer))
+    table = Path(output) / f"{kind}.csv"
+    tasks = chosen_grid.tasks(dict.fromkeys(methods))
+    rows = run(tasks, known, table, jobs=jobs, fresh=fresh, console=console)
+    return draw(kind, rows, table, lambda: _figure(kind, rows, chosen_grid), notes)
+
+
+def draw(kind: str, rows: list[Row], table: Path, figure: Callable[[], Any], notes: Sequence[str] = ()) -> Bench:
+    """Save the figure beside the table; without matplotlib there is a note in its place."""
+    failed = sorted({f"{row['method']} failed: {row['error']}" for row in rows if row["error"]})
+    notes = (*failed, *notes)
+    try:
+        path = save(figure(), table)
+    except ImportError as missing:
+        return Bench(kind, rows, table, None, (*notes, f"No figure: {missing}."))
+    return Bench(kind, rows, table, path, notes)
+
+
+def _figure(kind: str, rows: list[Row], chosen: Grid) -> Any:
+    return draw_tests(rows) if kind == "cit" else draw_estimates(rows, chosen.title)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.3g}" if abs(value) < 1e-2 else f"{value:.3f}"
+    return str(value)

@@ -1,0 +1,57 @@
+"""Theory against measurement: how error and variance fall as rows are added (the paper's Theorem 1 and Lemma 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from pydine.experiments.bench import DEFAULT_OUTPUT, Bench, draw
+from pydine.experiments.datasets import SEEDS, paper_mi
+from pydine.experiments.figures import draw_convergence
+from pydine.experiments.grids import Grid
+from pydine.experiments.methods import methods_of
+from pydine.experiments.runner import run
+
+SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+RHO = 0.75
+
+
+def run_convergence(
+    *,
+    d: int = 1,
+    sizes: Sequence[int] = SIZES,
+    methods: Sequence[str] = ("dine", "dine-paper", "oracle"),
+    trials: int = 30,
+    jobs: int = 1,
+    fresh: bool = False,
+    output: Path = DEFAULT_OUTPUT,
+    console: Console | None = None,
+) -> Bench:
+    """Estimate I(X;Y) of the paper's datasets with more and more rows, and draw variance and error against n.
+
+    Parameters
+    ----------
+    d
+        Columns of each side.
+    sizes
+        Rows.
+    methods
+        Estimators, as in `pydine.experiments.bench.run_bench`; the oracle shows what the luck of the draws is.
+    trials
+        Datasets of each size, from 2 to 50.
+    jobs, fresh, output, console
+        As in `pydine.experiments.bench.run_bench`.
+
+    Returns
+    -------
+    Bench
+        With ``convergence.csv`` and ``convergence.png``.
+    """
+    if not 2 <= trials <= len(SEEDS):
+        raise ValueError(f"trials must be an integer from 2 to {len(SEEDS)}, but got {trials!r}.")
+    grid = Grid("I(X;Y)", paper_mi, {"n": tuple(sizes), "d": (d,), "rho": (RHO,)}, tuple(SEEDS[:trials]))
+    table = Path(output) / "convergence.csv"
+    rows = run(grid.tasks(methods), methods_of("mi"), table, jobs=jobs, fresh=fresh, console=console)
+    return draw("convergence", rows, table, lambda: draw_convergence(rows))

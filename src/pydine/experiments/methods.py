@@ -1,0 +1,131 @@
+"""The methods that the experiments compare: a dataset in, an estimate in nats or a p-value out."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import pydine
+from pydine import baselines
+from pydine.baselines import Baseline
+from pydine.baselines.gaussian import oracle
+from pydine.dependence import simes
+from pydine.experiments.datasets import Dataset
+from pydine.experiments.runner import Method, Outcome
+from pydine.independence import STATISTICS
+from pydine.results import IndependenceTestResult
+
+PERMUTATIONS = 100  # as in the paper
+# Its Algorithm 2.
+PAPER_TEST: dict[str, Any] = {"algorithm": "paper", "statistic": "gaussian", "pvalue_formula": "paper"}
+
+# What is compared by default; the slow ones are left out of a quick run.
+FAST = {
+    "mi": ("dine", "dine-paper", "copula", "ksg"),
+    "cmi": ("dine", "dine-paper", "copula", "ksg"),
+    "cit": ("dine", "dine-analytic", "dine-paper"),
+}
+SLOW = {"mi": ("mind", "mine"), "cmi": ("ccmi",), "cit": ("gcm", "rcit", "kcit", "ccit")}
+
+LABELS = {
+    "dine": "DINE (this package)",
+    "dine-gaussian": "DINE (Gaussian base)",
+    "dine-analytic": "DINE (analytic)",
+    "dine-paper": "DINE (as published)",
+    "oracle": "oracle",
+}
+
+
+def methods_of(kind: str) -> dict[str, Method]:
+    """All methods of an experiment by name: this package's, and peers.
+
+    Parameters
+    ----------
+    kind : {"mi", "cmi", "cit"}
+
+    Returns
+    -------
+    dict
+        Estimators of I(X;Y) or of I(X;Y|Z), among them an oracle that is given the true latents, or tests of
+        conditional independence.
+    """
+    own: dict[str, Method]
+    if kind == "cit":
+        own = {
+            "dine": partial(_test, n_permutations=PERMUTATIONS),
+            "dine-analytic": partial(_test, method="analytic"),
+            "dine-paper": partial(_test, n_permutations=PERMUTATIONS, **PAPER_TEST),
+        }
+    else:
+        own = {
+            "dine": _estimate,
+            "dine-gaussian": partial(_estimate, base="gaussian"),
+            "dine-paper": _paper_estimate,
+            "oracle": _oracle,
+        }
+    return {**own, **{name: partial(_peer, peer) for name, peer in peers(kind).items()}}
+
+
+def peers(kind: str) -> dict[str, Baseline]:
+    """Other people's methods of an experiment, by the name that they have in it."""
+    if kind == "cit":
+        return dict(baselines.TESTS)
+    able = {name: peer for name, peer in baselines.ESTIMATORS.items() if kind == "mi" or peer.given_z}
+    return {"copula": able.pop("gaussian_copula"), **able}
+
+
+def usual_methods(kind: str, *, quick: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The methods that are compared by default and can be run here, and notes about those that are left out."""
+    others = peers(kind)
+    chosen = FAST[kind] if quick else FAST[kind] + SLOW[kind]
+    missing = {name: others[name] for name in FAST[kind] + SLOW[kind] if name in others and not others[name].available}
+    notes = [needed(*missing.values())] if missing else []
+    if quick and (slow := [name for name in SLOW[kind] if name not in missing]):
+        notes.append(f"Left out of a quick run: {', '.join(slow)}; name them among the methods to run them.")
+    return tuple(name for name in chosen if name not in missing), tuple(notes)
+
+
+def needed(*missing: Baseline) -> str:
+    """What to install for methods that cannot be run."""
+    titles = " and ".join(peer.title for peer in missing)
+    packages = " and ".join(dict.fromkeys(package for peer in missing for package in peer.packages))
+    return f"{titles} need{'s' * (len(missing) == 1)} {packages}; install with: pip install 'pydine[baselines]'"
+
+
+def label(method: str) -> str:
+    """What a method is called in a figure."""
+    others = {**peers("mi"), **peers("cit")}
+    return others[method].title if method in others else LABELS.get(method, method)
+
+
+def combined_pvalue(result: IndependenceTestResult) -> float:
+    """The analytic p-value of a test's fit, which has no ties, whatever its method was."""
+    weights = STATISTICS[result.kind]
+    used = np.flatnonzero(weights)
+    return float(simes(np.array(list(result.block_pvalues.values()))[used], weights[used]))
+
+
+def _estimate(data: Dataset, base: str = "auto") -> Outcome:
+    estimate = pydine.mutual_information(data.x, data.y, data.z, base=base, random_state=data.seed, n_jobs=1)
+    interval = estimate.confidence_interval(0.95)
+    return Outcome(estimate.value, interval.low, interval.high)
+
+
+def _paper_estimate(data: Dataset) -> Outcome:
+    return Outcome(pydine.DINE.paper(random_state=data.seed).fit(data.x, data.y, data.z).information_.value)
+
+
+def _oracle(data: Dataset) -> Outcome:
+    # z projected out: what an estimator is left with that is safe against a linear effect of z
+    return Outcome(oracle(data.latent_x, data.latent_y, data.z))
+
+
+def _test(data: Dataset, **options: Any) -> Outcome:
+    result = pydine.independence_test(data.x, data.y, data.z, random_state=data.seed, n_jobs=1, **options)
+    return Outcome(result.pvalue, score=combined_pvalue(result))
+
+
+def _peer(peer: Baseline, data: Dataset) -> Outcome:
+    return Outcome(peer(data.x, data.y, data.z, random_state=data.seed))

@@ -54,8 +54,13 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
 	@echo "  $(BIN)/python benchmarks/general.py      dependence of any shape, and none, with every base"
 	@echo "  $(BIN)/python benchmarks/beyond_normal.py --samples DIR  a public benchmark (samples: beyond_normal_peers.py)"
+	@echo "  $(BIN)/python benchmarks/pairwise.py     all pairs of a table: time and memory, beside peers"
+	@echo "  $(BIN)/python benchmarks/causal_discovery.py  skeletons of random graphs with PC, beside other tests"
+	@echo "  $(BIN)/python benchmarks/selection.py    Markov blankets and scores of selected features, beside peers"
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"
+	@echo "The paper's experiments, with every competitor: $(BIN)/pydine bench mi | cmi | cit"
+	@echo "  $(BIN)/python benchmarks/results_page.py  writes docs/results.md from what they left"
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,76 @@
+"""tigramite: the test as a `CondIndTest`, for PCMCI and its relatives on time series."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.engine.cache import UnitCache
+from pydine.estimation import CacheLike, RandomState
+from pydine.integrations.search import SearchTest
+
+try:
+    from tigramite.independence_tests.independence_tests_base import CondIndTest
+except ImportError as error:
+    raise ImportError(
+        "pydine.integrations.tigramite needs tigramite; install it with: pip install 'pydine[tigramite]'"
+    ) from error
+
+
+class DineTest(CondIndTest):
+    """The test as tigramite calls it: ``PCMCI(dataframe, cond_ind_test=DineTest())``.
+
+    The value that tigramite shows beside a p-value is -ln p, how surprising the rows are under independence: it orders
+    links as the test does, also where they have no correlation. `pc_alpha` has to be given, since there is no
+    criterion to choose it by. P-values take rows to be independent of each other given what is conditioned on.
+
+    Parameters
+    ----------
+    cache : UnitCache or folder, optional
+        Where fitted flows are kept; in memory unless given. With a folder, an interrupted search resumes.
+    statistic : {"auto", "gaussian", "general"}, default="auto"
+        As in `pydine.independence_test`.
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
+    n_jobs : int or None, default=None
+        Threads; p-values do not depend on it.
+    **options
+        Of `CondIndTest`: `mask_type`, `verbosity`.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: CacheLike = None,
+        statistic: str = "auto",
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        **options: Any,
+    ) -> None:
+        self._test = SearchTest(cache=cache, statistic=statistic, random_state=random_state, n_jobs=n_jobs)
+        self.two_sided = False
+        super().__init__(**options)
+
+    @property
+    def measure(self) -> str:
+        """What tigramite calls the test."""
+        return "dine"
+
+    @property
+    def cache(self) -> UnitCache:
+        """Where fitted flows are kept."""
+        return self._test.cache
+
+    def get_dependence_measure(self, array: NDArray[np.float64], xyz: NDArray[np.int_], data_type: Any = None) -> float:
+        """-ln p of rows of `array`, shape (dimensions, n), of which `xyz` says where they belong: 0, 1 or 2."""
+        if data_type is not None and np.any(data_type):
+            raise ValueError(
+                "data_type must be 0 everywhere, but marks values as discrete; the test is for real values."
+            )
+        x, y, z = (array[np.asarray(xyz) == side].T for side in range(3))
+        return float(-np.log(self._test.ask(x, y, z).pvalue))
+
+    def get_analytic_significance(self, value: float, **_: Any) -> float:
+        """The p-value back from its -ln."""
+        return float(np.exp(-value))

@@ -4,12 +4,14 @@ import doctest
 import math
 import pickle
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+import pydine
 from pydine import results
 from pydine.results import InformationEstimate, default_names
 
@@ -137,3 +139,37 @@ def test_numpy_scalars_become_plain_numbers():
         float,
         int,
     ]
+
+
+class TestPictures:
+    @pytest.fixture(scope="class")
+    def pair(self):
+        rng = np.random.default_rng(0)
+        x = rng.standard_normal(200)
+        return x, x + rng.standard_normal(200)
+
+    def test_an_estimate(self, pair):
+        estimate = pydine.mutual_information(*pair)
+        axes = estimate.plot()
+        assert len(axes.collections[0].get_offsets()) == 200
+        plt.close(axes.figure)
+        again = pickle.loads(pickle.dumps(estimate))
+        assert again == estimate
+        _, mine = plt.subplots()
+        assert again.plot(mine) is mine
+        plt.close(mine.figure)
+
+    def test_an_estimate_without_rows(self):
+        with pytest.raises(ValueError, match="holds no rows to draw"):
+            InformationEstimate(0.1, 0.1, "gaussian", 50, (1, 1, 0)).plot()
+
+    def test_a_test(self, pair):
+        result = pydine.independence_test(*pair, n_permutations=99)
+        axes = result.plot()
+        assert "rejected at 0.05" in axes.get_title()
+        assert sum(bar.get_height() for bar in axes.patches) == 99
+        plt.close(axes.figure)
+
+    def test_a_test_without_permutations(self, pair):
+        with pytest.raises(ValueError, match="pass method='permutation'"):
+            pydine.independence_test(*pair, method="analytic").plot()

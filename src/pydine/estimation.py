@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.bases import Base, FittedBase, FlowBase, GaussianBase, StudentBase, choose
+from pydine.bases import Base, FittedBase, FlowBase, GaussianBase, LogRatio, StudentBase, choose
 from pydine.data import Sample, read_sample, without_ties
 from pydine.engine.cache import UnitCache
 from pydine.engine.ladder import LadderSettings
@@ -29,6 +29,7 @@ CacheLike = UnitCache | str | os.PathLike[str] | None
 BASES = ("auto", "gaussian", "student", "flow")
 ALGORITHMS = ("ladder", "paper")
 LEAST = {"n_components": 1, "hidden_units": 1, "n_networks": 0, "n_folds": 2, "max_iter": 1, "max_rows": 100}
+MOST_POINTS = 5000  # rows that an estimate keeps to be drawn
 SPARE_ROWS = 10  # that a fold leaves to learn from, beside one for each latent
 SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that is more than rounding
 
@@ -311,7 +312,30 @@ def mutual_information(
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache))
     settings.check()
-    return estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings).information
+    sample = read_sample(x, y, z, data=data, nan_policy=nan_policy)
+    fit = estimate(sample, settings)
+    return replace(fit.information, points=_Points.of(fit, sample))
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Some rows of a fit, to be drawn: places in the data, latents (dx + dy, n), z (dz, n), and their log-ratio."""
+
+    rows: NDArray[np.intp]
+    latents: FloatArray
+    z: FloatArray
+    log_ratio: LogRatio
+
+    @classmethod
+    def of(cls, fit: Fit, sample: Sample) -> _Points:
+        rows = np.random.default_rng(0).permutation(sample.n_samples)[:MOST_POINTS]
+        latents = fit.base_latents
+        return cls(sample.positions[rows], latents.both[:, rows], latents.z[:, rows], fit.base.log_ratio)
+
+    def __call__(self, information: InformationEstimate) -> PointwiseInformation:
+        dx = information.dimensions[0]
+        values = self.log_ratio(self.latents, self.z)
+        return PointwiseInformation(values, self.rows, (self.latents[:dx].T, self.latents[dx:].T), information)
 
 
 def pointwise_information(

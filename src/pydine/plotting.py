@@ -43,6 +43,21 @@ def draw_pointwise(pointwise: Any, axes: Any = None) -> Any:
     return axes
 
 
+def draw_null(result: Any, axes: Any = None) -> Any:
+    """Draw a test's statistic among those of the permutations (see `IndependenceTestResult.plot`)."""
+    axes = new_axes(5.6, 3.6) if axes is None else axes
+    null, statistic = np.asarray(result.null_distribution), result.statistic
+    axes.hist(null, bins="auto", color="0.75", label=f"{len(null):,} permutations")
+    colour = "#d55e00" if result.rejected else "#0072b2"
+    axes.axvline(statistic, color=colour, lw=2, label=f"the data, p = {result.pvalue:.3g}")
+    unit = "information (nats)" if result.kind == "gaussian" else "-ln of the combined p-value"
+    verdict = "rejected" if result.rejected else "not rejected"
+    axes.set(xlabel=f"statistic: {unit}", ylabel="permutations", title=f"independence {verdict} at {result.alpha:g}")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
 def draw_matrix(matrix: Any, axes: Any = None, *, cluster: bool = True) -> Any:
     """Draw a matrix of information as a heat map (see `PairwiseInformation.plot`)."""
     p = len(matrix.names)

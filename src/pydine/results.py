@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from statistics import NormalDist
@@ -79,6 +79,8 @@ class InformationEstimate:
         The column names of x, of y and of z, for people to read. By default x, y, z, or x0, x1, ...
     details : mapping, optional
         Whatever else the estimator has to tell. Read-only, and ignored by ``==``.
+    points : callable, optional
+        Makes the `PointwiseInformation` that `plot` draws from an estimate; ignored by ``==``.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class InformationEstimate:
     n_dropped: int = 0
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
     details: Mapping[str, object] = field(default_factory=dict, compare=False)
+    points: Callable[[InformationEstimate], PointwiseInformation] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Turn NumPy scalars into plain numbers, fill in missing names, and freeze the details."""
@@ -156,6 +159,22 @@ class InformationEstimate:
             return ConfidenceInterval(math.nan, math.nan)
         margin = NormalDist().inv_cdf((1.0 + level) / 2.0) * self.standard_error
         return ConfidenceInterval(max(0.0, self.value - margin), max(0.0, self.value + margin))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw rows by their latents, coloured by what they contribute to the information; needs matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure. With several columns, the first of each side is drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if self.points is None:
+            raise ValueError("this estimate holds no rows to draw; plot what pydine.mutual_information returns.")
+        return self.points(self).plot(axes)
 
     def __repr__(self) -> str:
         known = not math.isnan(self.standard_error)
@@ -257,6 +276,24 @@ class IndependenceTestResult:
     def rejected(self) -> bool:
         """Whether independence is rejected at level alpha."""
         return self.pvalue <= self.alpha
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the statistic among those of the permutations; needs matplotlib, and ``method="permutation"``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if self.null_distribution is None:
+            raise ValueError("the analytic method has no permutations to draw; pass method='permutation'.")
+        from pydine.plotting import draw_null
+
+        return draw_null(self, axes)
 
     def __repr__(self) -> str:
         x, y, z = (", ".join(_shortened(columns)) for columns in self.estimate.names)

@@ -141,13 +141,14 @@ def test_numpy_scalars_become_plain_numbers():
     ]
 
 
-class TestPictures:
-    @pytest.fixture(scope="class")
-    def pair(self):
-        rng = np.random.default_rng(0)
-        x = rng.standard_normal(200)
-        return x, x + rng.standard_normal(200)
+@pytest.fixture(scope="module")
+def pair():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(200)
+    return x, x + rng.standard_normal(200)
 
+
+class TestPictures:
     def test_an_estimate(self, pair):
         estimate = pydine.mutual_information(*pair)
         axes = estimate.plot()

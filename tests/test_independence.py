@@ -121,3 +121,19 @@ def test_bad_parameters_are_named(bad, message):
     x, y, z = confounded(n=50)
     with pytest.raises(ValueError, match=message):
         pydine.independence_test(x, y, z, **bad)
+
+
+@pytest.mark.parametrize("method", ["analytic", "permutation"])
+def test_two_values_as_frequent_as_each_other(method):
+    """Their squares are constant: there is nothing in them to test, and that is no error."""
+    rng = np.random.default_rng(0)
+    half = np.arange(200) % 2.0
+    with pytest.warns(pydine.TiesWarning):
+        related = pydine.independence_test(half, half + rng.standard_normal(200), method=method)
+    with pytest.warns(pydine.TiesWarning):
+        unrelated = pydine.independence_test(half, rng.standard_normal(200), method=method)
+    assert related.rejected
+    assert not unrelated.rejected
+    with pytest.warns(pydine.TiesWarning):
+        table = pydine.pairwise_information({"half": half, "other": rng.standard_normal(200)}, base="gaussian")
+    assert 0.0 < table.pvalues[0, 1] <= 1.0

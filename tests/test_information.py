@@ -212,3 +212,10 @@ class TestStandardError:
         error = gaussian_standard_error(sample_covariance(latents), d, dof)
         assert np.isfinite(error)
         assert error > 0
+
+
+@pytest.mark.parametrize("n", [12, 20, 30])
+def test_few_rows_and_a_correlation_near_one(n):
+    """All ranks may agree on both sides, and their information be infinite: that is no measure of a bias."""
+    effect = rank_effect(np.array([[1.0, 0.9999], [0.9999, 1.0]]), 1, n - 1, n, 16, np.random.default_rng(0))
+    assert np.isfinite(effect).all()

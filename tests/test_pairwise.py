@@ -330,3 +330,9 @@ def test_progress_is_shown_if_asked_for(data, capfd):
     assert "fitting 5 units" in capfd.readouterr().err
     pairwise_information(data, "z", base="gaussian")
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("n", [12, 20, 30])
+def test_few_rows(n):
+    found = pairwise_information(np.random.default_rng(n).standard_normal((n, 4)))
+    assert np.isfinite(found.values[np.triu_indices(4, 1)]).all()

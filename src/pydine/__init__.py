@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from pydine.matrices import PairwiseInformation
     from pydine.pairwise import pairwise_information
     from pydine.results import IndependenceTestResult, InformationEstimate, PointwiseInformation
+    from pydine.selection import ConditionalSelector, mutual_information_score
 
 __all__ = [
     "DINE",
+    "ConditionalSelector",
     "IndependenceTestResult",
     "InformationEstimate",
     "PairwiseInformation",
@@ -30,12 +32,14 @@ __all__ = [
     "__version__",
     "independence_test",
     "mutual_information",
+    "mutual_information_score",
     "pairwise_information",
     "pointwise_information",
 ]
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
 _HOMES = {
+    "ConditionalSelector": "pydine.selection",
     "DINE": "pydine.estimator",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
@@ -45,6 +49,7 @@ _HOMES = {
     "UnitCache": "pydine.engine.cache",
     "independence_test": "pydine.independence",
     "mutual_information": "pydine.estimation",
+    "mutual_information_score": "pydine.selection",
     "pairwise_information": "pydine.pairwise",
     "pointwise_information": "pydine.estimation",
 }

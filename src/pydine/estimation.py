@@ -19,6 +19,7 @@ from pydine.engine.marginal import ScoreMap
 from pydine.engine.paper import PaperFlow, PaperSettings, fit_paper_flow
 from pydine.engine.plan import autoregressive, unique
 from pydine.engine.tuning import Grid, Trial, tune
+from pydine.information import SMALLEST_VARIANCE, is_singular
 from pydine.results import InformationEstimate, PointwiseInformation
 
 FloatArray = NDArray[np.float64]
@@ -31,7 +32,6 @@ ALGORITHMS = ("ladder", "paper")
 LEAST = {"n_components": 1, "hidden_units": 1, "n_networks": 0, "n_folds": 2, "max_iter": 1, "max_rows": 100}
 MOST_POINTS = 5000  # rows that an estimate keeps to be drawn
 SPARE_ROWS = 10  # that a fold leaves to learn from, beside one for each latent
-SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that is more than rounding
 
 
 @dataclass(frozen=True)
@@ -255,8 +255,7 @@ def _check_rank(covariance: FloatArray, sample: Sample) -> None:
                 f"column {name!r} of {label} must vary given z, but z determines it and nothing of it is left; leave "
                 "the column out."
             )
-    scale = np.sqrt(np.diag(covariance))
-    if np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < SMALLEST_VARIANCE:
+    if is_singular(covariance):
         raise ValueError(
             "the columns of x and y must not determine each other, but some are a combination of others: either the "
             "information is infinite, or a column can be left out without loss."

@@ -13,6 +13,7 @@ from pydine.dependence import BLOCKS, Sides, simes
 from pydine.engine.cache import UnitCache
 from pydine.engine.latents import Latents
 from pydine.estimation import CacheLike, RandomState, Settings, estimate, is_integer
+from pydine.information import SMALLEST_VARIANCE
 from pydine.results import IndependenceTestResult
 
 FloatArray = NDArray[np.float64]
@@ -134,9 +135,20 @@ def analytic_pvalue(latents: Latents, statistic: str = "auto") -> tuple[float, F
 def _sides(latents: Latents, *, studentised: bool) -> Sides:
     """Latents and their squares, with the same functions of z projected out of all."""
     columns = latents.both / latents.both.std(axis=1, keepdims=True)
-    squares, dx = latents.without_z(columns * columns), latents.dimensions[0]
+    squares, dx = squares_of(columns, latents), latents.dimensions[0]
     x, y = (columns[:dx], squares[:dx]), (columns[dx:], squares[dx:])
     return Sides.of(x, y, latents.dof, latents.leverages() if studentised else None)
+
+
+def squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
+    """Squares of columns (d, n) of unit variance, with the functions of z that latents are free of projected out.
+
+    The squares of two values that are as frequent as each other are constant: the column stands in their place.
+    """
+    squares = latents.without_z(columns * columns)
+    varies = squares.var(axis=1, keepdims=True) > SMALLEST_VARIANCE
+    chosen: FloatArray = np.where(varies, squares, columns)
+    return chosen
 
 
 def _summary(statistic: str, blocks: np.ndarray, pvalues: np.ndarray) -> Any:

@@ -13,6 +13,13 @@ FloatArray = NDArray[np.float64]
 
 # Above this many rows the ranks' bias is measured on fewer and scaled, since it falls as 1/n.
 MOST_BIAS_ROWS = 10_000
+SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that is more than rounding
+
+
+def is_singular(covariance: FloatArray) -> bool:
+    """Whether some of the columns that a covariance (d, d), or a multiple of it, is of are a combination of others."""
+    scale = np.sqrt(np.diag(covariance))
+    return bool(np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < SMALLEST_VARIANCE)
 
 
 def gaussian_information(covariance: FloatArray, dx: int) -> float:
@@ -123,6 +130,10 @@ def rank_effect(
         drawn -= drawn.mean(axis=1, keepdims=True)
         from_ranks[i] = gaussian_information(scores @ scores.T, dx)
         from_rows[i] = gaussian_information(drawn @ drawn.T, dx)
+    finite = np.isfinite(from_ranks)  # few rows may all have the same rank on both sides
+    if finite.sum() < 2:
+        return RankEffect(0.0, 1.0)
+    from_ranks, from_rows = from_ranks[finite], from_rows[finite]
     bias = float((from_ranks - from_rows).mean()) * rows / n
     spread = from_ranks.std() / from_rows.std()
     return RankEffect(bias, 1.0 + max(0.0, float(spread) - 1.0) * rows / n)

@@ -19,7 +19,7 @@ from pydine.engine.execution import run
 from pydine.engine.latents import Latents, fit_flow_of
 from pydine.engine.plan import autoregressive, unique
 from pydine.estimation import CacheLike, RandomState, Settings, estimate
-from pydine.independence import STATISTICS, analytic_pvalue
+from pydine.independence import STATISTICS, analytic_pvalue, squares_of
 from pydine.information import pair_information
 from pydine.matrices import PairwiseInformation
 from pydine.progress import progress_bar
@@ -204,7 +204,7 @@ class _Question:
         pvalues = np.full(len(values), np.nan)
         if self.test:
             unit = columns / columns.std(axis=1, keepdims=True)
-            blocks = pairwise_block_pvalues(unit, latents.without_z(unit * unit), dof, latents.leverages())
+            blocks = pairwise_block_pvalues(unit, squares_of(unit, latents), dof, latents.leverages())
             pvalues = simes(blocks, STATISTICS["auto"])
         bases = np.full(len(values), "gaussian", dtype="U8")
         return _Pairs(pair, values, errors, pvalues, bases)

@@ -65,7 +65,7 @@ def draw_matrix(matrix: Any, axes: Any = None, *, cluster: bool = True) -> Any:
     axes = new_axes(side + 1.2, side) if axes is None else axes
     from matplotlib.colors import PowerNorm
 
-    order = _clustered(matrix.values) if cluster and p > 2 else np.arange(p)
+    order = clustered(matrix.values) if cluster and p > 2 else np.arange(p)
     shown = np.maximum(matrix.values[np.ix_(order, order)], 0.0)
     finite = shown[np.isfinite(shown)]
     limit = max(float(finite.max(initial=0.0)), 0.05)
@@ -94,7 +94,7 @@ def _given(given: tuple[str, ...] | str) -> str:
     return ", ".join(given) if len(given) <= 4 else f"{len(given)} others"
 
 
-def _clustered(values: NDArray[np.float64]) -> NDArray[np.intp]:
+def clustered(values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Order variables so that those which tell much about each other are neighbours, shape (p,)."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from pydine._version import __version__
-from pydine.cli import bench, demo, doctor, graph, matrix, mi, rank, test
+from pydine.cli import bench, demo, doctor, graph, matrix, mi, rank, report, test
 from pydine.cli.options import FLAG
 
 BAD_DATA = 1
@@ -46,6 +46,7 @@ _add("test", test.independence, QUESTIONS, test.EXAMPLES)
 _add("rank", rank.rank, QUESTIONS, rank.EXAMPLES)
 _add("matrix", matrix.matrix, QUESTIONS, matrix.EXAMPLES)
 _add("graph", graph.graph, QUESTIONS, graph.EXAMPLES)
+_add("report", report.report, QUESTIONS, report.EXAMPLES)
 _add("demo", demo.demo, MORE)
 _add("bench", bench.bench, MORE, bench.EXAMPLES)
 _add("doctor", doctor.doctor, MORE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,7 @@ def open_text(source: str, content: Path | bytes, head: bytes, separator: str | 
 def _first_line(source: str, head: bytes) -> tuple[int, str]:
     """Find the header: how many blank lines come before it, and the line."""
     text = head.decode("utf-8-sig", errors="replace")
-    for blank, line in enumerate(text.splitlines()):
+    for blank, line in enumerate(re.split("\r\n|\n|\r", text)):  # a name may hold what Unicode calls a line end
         if line.strip():
             return blank, line
     raise ValueError(f"{source} is empty.")

@@ -17,9 +17,9 @@ from pydine.columns import read_columns
 from pydine.data import SPARE_ROWS, check_range, finite_rows, order_of, warn_of_ties
 from pydine.engine.cache import UnitCache
 from pydine.engine.latents import Latents, fit_rank_flow
-from pydine.estimation import SMALLEST_VARIANCE, CacheLike, RandomState, Settings
+from pydine.estimation import CacheLike, RandomState, Settings
 from pydine.independence import STATISTICS, analytic_pvalue
-from pydine.information import gaussian_information, wishart_bias
+from pydine.information import SMALLEST_VARIANCE, gaussian_information, is_singular, wishart_bias
 from pydine.variables import read_variables
 
 FloatArray = NDArray[np.float64]
@@ -148,7 +148,7 @@ class SearchTest:
         dx, dy, _ = latents.dimensions
         if dx == 0 or dy == 0:
             return self._nothing_left()
-        if _is_singular(latents.cross_product):
+        if is_singular(latents.cross_product):
             return THE_SAME
         information = gaussian_information(latents.cross_product, dx) - wishart_bias(dx, dy, latents.dof)
         return Answer(analytic_pvalue(latents, self.statistic)[0], information)
@@ -231,9 +231,3 @@ def _that_vary(latents: Latents) -> Latents:
         return latents
     x, y = np.flatnonzero(varies[:dx]), dx + np.flatnonzero(varies[dx:])
     return latents.of_columns(x.tolist(), y.tolist())
-
-
-def _is_singular(cross_product: FloatArray) -> bool:
-    """Whether some latents are a combination of others."""
-    scale = np.sqrt(np.diag(cross_product))
-    return bool(np.linalg.eigvalsh(cross_product / np.outer(scale, scale))[0] < SMALLEST_VARIANCE)

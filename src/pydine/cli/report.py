@@ -1,0 +1,112 @@
+"""``pydine report``: everything about a file and a target, as one page of HTML."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pydine._version import __version__
+from pydine.cli import options
+from pydine.cli.inputs import Request, threads
+from pydine.cli.output import listening, tell, written
+
+if TYPE_CHECKING:
+    from pydine.files import Frame, TableFile
+    from pydine.report import Provenance
+
+EXAMPLES = options.example(
+    "pydine report patients.csv --target glucose -o glucose.html",
+    "pydine report patients.parquet --target glucose --without patient_id --sample 5000",
+)
+
+
+def report(
+    file: options.File,
+    target: Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")],
+    column: options.Columns = None,
+    without: options.Without = None,
+    alpha: options.Alpha = 0.05,
+    base: options.BaseOption = options.Base.auto,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    nan: options.Nan = options.Missing.omit,
+    sample: options.Sample = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", metavar="FILE.html", help="Where to write it.", rich_help_panel=options.OUTPUT),
+    ] = Path("report.html"),
+) -> None:
+    """A report to pass on: one HTML file that needs neither pydine nor a network.
+
+    The columns and what is wrong with them, the information between all pairs with the rows behind it, the ranking for
+    the target, the conditional-independence graph, how well the flows fit, and what the numbers mean.
+    """
+    request = Request(file, nan, sample, seed, header, separator)
+    table = request.open()
+    (target,) = table.find("--target", [target])
+    _check_out(out, file)
+    frame = request.read_many(table, column, without, needed=[target])
+    with listening(frame.source) as said:
+        from pydine.report import make_report, to_html
+
+        content = make_report(
+            frame,
+            target,
+            missing=_missing(table, frame, request),
+            alpha=alpha,
+            base=base.value,
+            seed=seed,
+            n_jobs=threads(jobs, frame),
+            provenance=_provenance(file, out),
+        )
+        page = to_html(content)
+    out.write_text(page, encoding="utf-8", newline="\n")
+    written(out)
+    tell(frame, said)
+
+
+def _check_out(out: Path, file: str) -> None:
+    """Refuse, before the work and not after, a place where nothing can be written or the data are."""
+    if out.is_dir():
+        raise ValueError(f"{out} is a directory; name a file in it, such as {out / 'report.html'}.")
+    if not out.parent.is_dir():
+        raise ValueError(f"there is no directory {out.parent} to write {out.name} into; make it first.")
+    if out.exists() and Path(file).exists() and out.samefile(file):
+        raise ValueError(f"{out} is the file to be read; name another for the report.")
+
+
+def _missing(table: TableFile, frame: Frame, request: Request) -> dict[str, int]:
+    """How many values of each column are missing, where rows were left out for that."""
+    import numpy as np
+
+    if not frame.n_dropped:
+        return {}
+    whole = table.read((), list(frame), sample=request.sample, seed=request.seed)
+    counts = {name: int((~np.isfinite(values)).sum()) for name, values in whole.items()}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _provenance(file: str, out: Path) -> Provenance:
+    """Where the report comes from; folders are nobody's business."""
+    import numpy as np
+
+    from pydine.report import Provenance
+
+    digest = None
+    if Path(file).is_file():
+        with Path(file).open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return Provenance(
+        ("pydine", *(word.replace(file, Path(file).name).replace(str(out), out.name) for word in sys.argv[1:])),
+        datetime.now(UTC).date(),
+        digest,
+        {"pydine": __version__, "Python": platform.python_version(), "NumPy": np.__version__},
+    )

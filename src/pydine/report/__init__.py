@@ -1,0 +1,6 @@
+"""A report on a table as one HTML file that needs nothing else: `content` computes, `page` writes it down."""
+
+from pydine.report.content import Provenance, Report, make_report
+from pydine.report.page import to_html
+
+__all__ = ["Provenance", "Report", "make_report", "to_html"]

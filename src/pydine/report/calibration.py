@@ -1,0 +1,170 @@
+"""How well the flows fit: rows that they have not seen, by their likelihood and by where they fall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from pydine.columns import FloatArray
+from pydine.data import Sample, without_ties
+from pydine.engine.execution import run
+from pydine.engine.ladder import LadderSettings, fit_ladder
+from pydine.engine.marginal import ScoreMap
+
+# Folds of many rows, and of few, where flows need nearly all of them to be what they are with all.
+FOLDS, FOLDS_OF_FEW, FEW_ROWS = 3, 10, 1000
+BINS = 10
+MOST_ROWS = 10_000
+MOST_CONTEXT = 30
+LEAST_ROWS = 40
+ROWS_PER_COLUMN = 15  # of the context, at least
+LOWEST = -100.0  # nats: a row that a model holds to be impossible does not decide the mean by itself
+HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A mean difference of held-out log-likelihoods and its standard error, in nats per row."""
+
+    value: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class FlowFit:
+    """How well the flow of one column, given others, predicts rows that it has not seen.
+
+    Densities are those of the column's normal scores, so that differences between models are those of the column.
+
+    Parameters
+    ----------
+    name : str
+    context : tuple of str
+        What the flow is given.
+    n_rows : int
+        Rows that were held out, each once.
+    marginal, linear, flow : float
+        Mean held-out log-likelihood in nats per row: of a model that ignores the context, of a linear regression of
+        normal scores with normal errors, and of the flow.
+    linear_gain, flow_gain, beyond_linear : Gain
+        Of the linear model and of the flow over the marginal one, and of the flow over the linear model.
+    histogram : ndarray of int, shape (BINS,)
+        Of the probability integral transform: where each row fell in the distribution that the flow expected.
+    by_third : ndarray of int, shape (3, BINS)
+        The same for the rows of which the linear model expects low, middle and high values.
+    rungs : dict of str to float
+        What the flow is a mixture of, averaged over the folds.
+    """
+
+    name: str
+    context: tuple[str, ...]
+    n_rows: int
+    marginal: float
+    linear: float
+    flow: float
+    linear_gain: Gain
+    flow_gain: Gain
+    beyond_linear: Gain
+    histogram: NDArray[np.intp]
+    by_third: NDArray[np.intp]
+    rungs: dict[str, float]
+
+
+def check_flows(
+    columns: Mapping[str, FloatArray],
+    questions: Sequence[tuple[str, tuple[str, ...]]],
+    settings: LadderSettings,
+    n_jobs: int | None = None,
+) -> tuple[FlowFit, ...]:
+    """Fit the flow of each question on parts of the rows, and try it on the others.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray, shape (n,)
+    questions : sequence of (str, tuple of str)
+        A column, and those that it is given.
+    settings : LadderSettings
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    """
+    names = list(columns)
+    scores = dict(zip(names, _scores(np.column_stack(list(columns.values())), settings.seed), strict=True))
+
+    def check(question: tuple[str, tuple[str, ...]]) -> FlowFit:
+        name, context = question
+        return _check(name, context, scores[name], np.array([scores[other] for other in context]), settings)
+
+    return tuple(run(check, list(questions), n_jobs))
+
+
+def n_folds(n: int) -> int:
+    """In how many parts n rows are held out, one after the other."""
+    return FOLDS if min(n, MOST_ROWS) > FEW_ROWS else FOLDS_OF_FEW
+
+
+def most_context(n: int) -> int:
+    """How many columns a flow may be given with n rows; none if they are too few to hold some out."""
+    return 0 if n < LEAST_ROWS else min(MOST_CONTEXT, min(n, MOST_ROWS) // ROWS_PER_COLUMN)
+
+
+def _scores(columns: FloatArray, seed: int) -> FloatArray:
+    """Normal scores, shape (p, m), of at most MOST_ROWS rows; tied values are spread, since they have no density."""
+    rows = np.sort(np.random.default_rng(seed).permutation(len(columns))[:MOST_ROWS])
+    nothing = np.empty((len(rows), 0))
+    untied = without_ties(Sample(columns[rows], columns[rows, :1], nothing, ((), (), ())), seed)
+    return np.array([ScoreMap.fit(np.ascontiguousarray(column))[1] for column in untied.x.T])
+
+
+def _check(
+    name: str, context_names: tuple[str, ...], target: FloatArray, context: FloatArray, settings: LadderSettings
+) -> FlowFit:
+    n = len(target)
+    densities, expected, transform = np.empty((3, n)), np.empty(n), np.empty(n)
+    rungs: dict[str, float] = {}
+    folds = np.array_split(np.random.default_rng(settings.seed).permutation(n), n_folds(n))
+    for held in folds:
+        train = np.setdiff1d(np.arange(n), held)
+        seen, unseen = np.ascontiguousarray(context[:, train]), np.ascontiguousarray(context[:, held])
+        densities[0, held] = -0.5 * target[held] ** 2 - HALF_LOG_2PI
+        expected[held], densities[1, held] = _linear(target[train], seen, target[held], unseen)
+        unit = fit_ladder(target[train], seen, settings)
+        densities[2, held] = unit.log_density(target[held], unseen)
+        transform[held] = ndtr(unit.latent(target[held], unseen))
+        for rung, weight in unit.rung_weights.items():
+            rungs[rung] = rungs.get(rung, 0.0) + weight / len(folds)
+    bins = np.minimum((transform * BINS).astype(np.intp), BINS - 1)
+    thirds = np.array_split(np.argsort(expected, kind="stable"), 3)
+    marginal, linear, flow = np.maximum(densities, LOWEST)
+    return FlowFit(
+        name,
+        context_names,
+        n,
+        float(marginal.mean()),
+        float(linear.mean()),
+        float(flow.mean()),
+        _gain(linear - marginal),
+        _gain(flow - marginal),
+        _gain(flow - linear),
+        np.bincount(bins, minlength=BINS),
+        np.array([np.bincount(bins[third], minlength=BINS) for third in thirds]),
+        rungs,
+    )
+
+
+def _linear(
+    target: FloatArray, context: FloatArray, held: FloatArray, held_context: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Expected values and log-densities of held-out rows by least squares, shapes (m,)."""
+    design = np.vstack([np.ones(len(target)), context]).T
+    slopes, *_ = np.linalg.lstsq(design, target, rcond=None)
+    variance = max(float(((target - design @ slopes) ** 2).sum()) / (len(target) - len(slopes)), 1e-12)
+    expected: FloatArray = slopes[0] + slopes[1:] @ held_context
+    return expected, -0.5 * ((held - expected) ** 2 / variance + np.log(variance)) - HALF_LOG_2PI
+
+
+def _gain(differences: FloatArray) -> Gain:
+    return Gain(float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences))))

@@ -1,0 +1,74 @@
+"""Text made safe for HTML, and numbers as people read them.
+
+Whatever comes from a file (names, values, paths) passes through `shown` or `name` on its way to the page.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import unicodedata
+from typing import Any
+
+LONGEST_NAME = 48
+# What would reverse or hide text beside it, apart from what no file of text can hold.
+DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c")
+INVISIBLE = frozenset(("Cc", "Cs", "Zl", "Zp"))
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def printable(text: str) -> str:
+    """Replace control characters, lone surrogates and marks of direction; a blank name becomes visible."""
+    cleaned = "".join(
+        REPLACEMENT if character in DIRECTIONS or unicodedata.category(character) in INVISIBLE else character
+        for character in text
+    )
+    return cleaned if cleaned.strip() else "\N{OPEN BOX}"
+
+
+def shown(text: str) -> str:
+    """Text as HTML."""
+    return html.escape(printable(text), quote=True)
+
+
+def shortened(text: str, longest: int = LONGEST_NAME) -> str:
+    """A printable name, cut in the middle if it is long: beginnings and ends are what differs."""
+    text = printable(text)
+    half = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
+
+
+def name(text: str) -> str:
+    """The name of a column as HTML; a long one is cut, and whole in its title."""
+    short = shortened(text)
+    title = f' title="{shown(text)}"' if short != printable(text) else ""
+    return f'<bdi class="name"{title}>{html.escape(short, quote=True)}</bdi>'
+
+
+def json_for_script(data: Any) -> str:
+    """JSON that can stand inside a script element, whatever strings it holds: only ASCII, without <, > and &."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def nats(value: float) -> str:
+    """An information with three decimals."""
+    return "∞" if math.isinf(value) else f"{value:z.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def signed(value: float) -> str:
+    """A difference, with its sign."""
+    return f"{value:+z.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def pvalue(p: float) -> str:
+    """A p-value; never zero."""
+    if math.isnan(p):
+        return "–"
+    return "&lt;&#8239;0.0001" if p < 1e-4 else f"{p:.2g}" if p < 0.01 else f"{p:.3f}"
+
+
+def quantity(value: float) -> str:
+    """A value of a column, with four digits."""
+    return f"{value:.4g}".replace("-", "\N{MINUS SIGN}")

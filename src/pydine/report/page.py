@@ -1,0 +1,319 @@
+"""A report as one HTML page: everything is inside it, and it may load nothing.
+
+Text from the file is escaped where it becomes HTML (see `markup`); beside that, the page's security policy lets no
+script run but its own, which it knows by its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import shlex
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from pydine.columns import FloatArray
+from pydine.matrices import PairwiseInformation
+from pydine.plotting import clustered as clustered
+from pydine.report import figures
+from pydine.report.calibration import FlowFit, n_folds
+from pydine.report.content import Ranked, Report
+from pydine.report.description import Column
+from pydine.report.markup import json_for_script, name, nats, printable, pvalue, quantity, shown, signed
+from pydine.report.prose import MEANINGS, adds, summary
+
+BASES = ("gaussian", "student", "flow")
+STEPS = 65535  # of a 16-bit number
+SHOWN_RANKS = 25
+SHOWN_COLUMNS = 25
+SPARE = 5  # rows that are not worth folding away
+
+
+def to_html(report: Report) -> str:
+    """Write a report as a page of HTML, which is complete in itself."""
+    script, style = _resource("script.js"), _resource("style.css")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    order = [int(i) for i in clustered(report.matrix.values)] if len(report.columns) > 2 else [0, 1]
+    return Template(_resource("template.html")).substitute(
+        script=script,
+        script_hash=f"sha256-{digest}",
+        style=style,
+        data=json_for_script(_data(report, order)),
+        source=shown(report.source),
+        target=name(report.target),
+        alpha=f"{report.alpha:g}",
+        facts=_facts(report),
+        summary="".join(f"<li>{sentence}</li>" for sentence in summary(report)),
+        columns=_columns(report),
+        ranking=_ranking(report),
+        graph=_graph(report, order),
+        fits=_fits(report),
+        meanings="".join(f"<div><dt>{term}</dt><dd>{text.strip()}</dd></div>" for term, text in MEANINGS.items()),
+        reproduce=_reproduce(report),
+        made="" if report.provenance.made is None else f"{report.provenance.made:%d %B %Y}".lstrip("0"),
+    )
+
+
+def _resource(filename: str) -> str:
+    return files("pydine.report").joinpath(filename).read_text(encoding="utf-8")
+
+
+# --- for the script ---------------------------------------------------------------------------------------------------
+
+
+def _data(report: Report, order: list[int]) -> dict[str, Any]:
+    """Everything that the script draws; matrices are upper triangles, row by row."""
+    names = [column.name for column in report.columns]
+    graph = report.graph
+    return {
+        "names": [printable(text) for text in names],
+        "target": names.index(report.target),
+        "order": order,
+        "alpha": report.alpha,
+        "bases": BASES,
+        "pairs": _triangle(report.matrix),
+        "rest": None if graph is None else _triangle(graph) | {"columns": [names.index(n) for n in graph.names]},
+        "n": report.n_samples,
+        "points": {
+            "n": report.points.values.shape[1],
+            "values": _packed(report.points.values),
+            "latents": _packed(report.points.latents),
+        },
+    }
+
+
+def _triangle(matrix: PairwiseInformation) -> dict[str, list[Any]]:
+    upper = np.triu_indices(len(matrix.names), 1)
+    numbers = {
+        "value": matrix.values,
+        "error": matrix.standard_errors,
+        "p": matrix.pvalues,
+        "adjusted": matrix.adjusted_pvalues,
+    }
+    columns: dict[str, list[Any]] = {key: [_number(v) for v in m[upper].tolist()] for key, m in numbers.items()}
+    return columns | {"base": [BASES.index(base) for base in matrix.bases[upper].tolist()]}
+
+
+def _number(value: float) -> float | str | None:
+    """A number of four digits for JSON, which knows neither NaN nor infinity."""
+    if math.isnan(value):
+        return None
+    return float(f"{value:.4g}") if math.isfinite(value) else "Infinity"
+
+
+def _packed(columns: FloatArray) -> dict[str, Any]:
+    """Columns (p, m) as 16-bit numbers between the ends of each, little-endian, in base64."""
+    low, high = columns.min(axis=1, keepdims=True), columns.max(axis=1, keepdims=True)
+    # Halves, since the difference of two finite numbers may be infinite; rows drawn may all be equal.
+    width = np.where(high > low, 0.5 * high - 0.5 * low, 1.0)
+    steps = np.rint((0.5 * columns - 0.5 * low) / width * STEPS).astype("<u2")
+    ends = [[float(f"{end:.9g}") for end in pair] for pair in np.hstack([low, high]).tolist()]
+    return {"ends": ends, "steps": base64.b64encode(steps.tobytes()).decode()}
+
+
+# --- the sections -----------------------------------------------------------------------------------------------------
+
+
+def _facts(report: Report) -> str:
+    matrix = report.matrix
+    total = len(matrix.pairs[0])
+    found = int((matrix.adjusted_pvalues[matrix.pairs] <= report.alpha).sum())
+    facts = [
+        (f"{report.n_samples:,}", "rows used" if report.n_samples < report.n_rows else "rows"),
+        (f"{len(report.columns):,}", "columns used" if report.left_out else "columns"),
+        (f"{found:,}", f"of {total:,} pairs depend"),
+    ]
+    asked = [row for row in report.ranking if row.given_rest]
+    if asked:
+        facts.append((str(sum(adds(row, report.alpha) for row in asked)), f"of {len(asked)} columns add something"))
+    return "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for value, label in facts)
+
+
+def _columns(report: Report) -> str:
+    many = len(report.columns) + len(report.left_out) > SHOWN_COLUMNS + SPARE
+    first = [column for column in report.columns if not many or _has_remarks(column, report.target)]
+    others = [column for column in report.columns if column not in first]
+    used = [_column(column, report.target) for column in (*first, *others)]
+    lost = [
+        f'<tr class="out"><th scope="row">{name(text)}</th><td class="wide" colspan="4"></td>'
+        f"<td>left out: {shown(reason)}</td></tr>"
+        for text, reason in report.left_out.items()
+    ]
+    head = (
+        '<thead><tr><th scope="col">column</th><th scope="col" class="number wide">smallest</th>'
+        '<th scope="col" class="number wide">median</th><th scope="col" class="number wide">largest</th>'
+        '<th scope="col" class="number wide">different values</th><th scope="col">what to know</th></tr></thead>'
+    )
+    rows = f"{report.n_rows:,} rows in the file"
+    if report.n_samples + report.n_dropped < report.n_rows:
+        rows += f", {report.n_samples + report.n_dropped:,} drawn at random"
+    if report.n_dropped:
+        rows += f", {report.n_dropped:,} left out because a value is missing"
+    out = f"{len(report.left_out):,} left out" if report.left_out else "none left out"
+    out += "; those with a remark are first" if many else ""
+    lead = f"<p>{rows}; {report.n_samples:,} used. {len(report.columns):,} columns of numbers, {out}.</p>"
+    return lead + _long_table(head, [*lost, *used], SHOWN_COLUMNS, "columns")
+
+
+def _has_remarks(column: Column, target: str) -> bool:
+    return bool(column.concerns or column.copy_of or column.name == target)
+
+
+def _column(column: Column, target: str) -> str:
+    notes = [shown(concern) for concern in column.concerns]
+    if column.copy_of is not None:
+        notes.insert(0, f"a strictly monotone function of {name(column.copy_of)}: left out where the rest is given")
+    if column.name == target:
+        notes.insert(0, "<strong>the target</strong>")
+    numbers = [quantity(column.low), quantity(column.median), quantity(column.high), f"{column.n_distinct:,}"]
+    cells = "".join(f'<td class="number wide">{number}</td>' for number in numbers)
+    return f'<tr><th scope="row">{name(column.name)}</th>{cells}<td>{"; ".join(notes)}</td></tr>'
+
+
+def _long_table(head: str, rows: list[str], most: int, what: str, kind: str = "") -> str:
+    """A table whose later rows are folded away if there are many."""
+
+    def table(some: list[str]) -> str:
+        return f'<div class="scroll"><table class="{kind}">{head}<tbody>{"".join(some)}</tbody></table></div>'
+
+    if len(rows) <= most + SPARE:
+        return table(rows)
+    more = f"<details><summary>{len(rows) - most:,} more {what}</summary>{table(rows[most:])}</details>"
+    return table(rows[:most]) + more
+
+
+def _ranking(report: Report) -> str:
+    answers = [answer for row in report.ranking for answer in (row.alone, row.given_rest) if answer]
+    limit = max([answer.interval[1] for answer in answers if math.isfinite(answer.interval[1])], default=0.0) or 1.0
+    with_rest = any(row.given_rest for row in report.ranking)
+    rest = '<th scope="col" class="number">given the rest</th><th scope="col" class="number wide">adjusted p</th>'
+    head = (
+        f'<thead><tr><th scope="col">column</th><th scope="col">0 to {limit:.2g} nats</th>'
+        '<th scope="col" class="number">alone</th><th scope="col" class="number wide">adjusted p</th>'
+        f"{rest if with_rest else ''}</tr></thead>"
+    )
+    positions = {column.name: i for i, column in enumerate(report.columns)}
+    rows = [_ranked(row, report, positions, limit, with_rest) for row in report.ranking]
+    why = f"<p>{shown(report.why_no_rest)}</p>" if report.why_no_rest else ""
+    legend = (
+        '<p class="legend"><span class="strip key"><b class="alone"></b></span> alone '
+        '<span class="strip key"><b class="rest"></b></span> given all the other columns; bars are 95% intervals, '
+        f"± one standard error. p is adjusted for {len(report.ranking):,} columns (in the matrix for all pairs). Grey: "
+        f"nothing found at {report.alpha:g}.</p>"
+        if with_rest
+        else '<p class="legend">Bars are 95% intervals, ± one standard error. '
+        f"Grey: nothing found at {report.alpha:g}.</p>"
+    )
+    return why + legend + _long_table(head, rows, SHOWN_RANKS, "columns", "ranking")
+
+
+def _ranked(row: Ranked, report: Report, positions: dict[str, int], limit: float, with_rest: bool) -> str:
+    pair = f"{positions[row.name]},{positions[report.target]}"
+    strip = figures.strip([("alone", row.alone), ("rest", row.given_rest)], limit)
+    cells = ""
+    for answer in (row.alone, row.given_rest) if with_rest else (row.alone,):
+        if answer is None:
+            cells += '<td class="number">–</td><td class="number wide">–</td>'
+            continue
+        faint = " faint" if not answer.adjusted <= report.alpha else ""
+        error = f' <small class="wide">± {answer.standard_error:.3f}</small>' if math.isfinite(answer.value) else ""
+        cells += (
+            f'<td class="number{faint}">{nats(answer.value)}{error}</td>'
+            f'<td class="number wide{faint}">{pvalue(answer.adjusted)}</td>'
+        )
+    button = f'<button type="button" class="link" data-pair="{pair}">{name(row.name)}</button>'
+    return f'<tr><th scope="row">{button}</th><td>{strip}</td>{cells}</tr>'
+
+
+def _graph(report: Report, order: list[int]) -> str:
+    if report.graph is None:
+        return f"<p>{shown(report.why_no_graph)}</p>"
+    names = [column.name for column in report.columns]
+    positions = [names.index(text) for text in report.graph.names]
+    within = {position: i for i, position in enumerate(positions)}
+    around = [within[position] for position in order if position in within]
+    edges = int((report.graph.adjusted_pvalues[report.graph.pairs] <= report.alpha).sum())
+    total = len(report.graph.pairs[0])
+    lead = (
+        f"<p>{edges:,} of {total:,} pairs still {'depends' if edges == 1 else 'depend'} on each other once all the "
+        "other columns are known. The wider the line, the more is left; lines of the target are coloured. Columns that "
+        "are close in the matrix are neighbours here.</p>"
+    )
+    return lead + figures.graph(report.graph, around, positions, report.target, report.alpha)
+
+
+def _fits(report: Report) -> str:
+    if not report.fits:
+        return "<p>There are too few rows to hold some out.</p>"
+    target = report.fits[0]
+    given = f"{len(target.context):,} other column{'s' if len(target.context) > 1 else ''}"
+    if len(target.context) < sum(column.copy_of is None for column in report.columns) - 1:
+        given = f"the {len(target.context):,} columns that tell most about it"
+    lead = (
+        f"<p>{target.n_rows:,} rows were divided into {n_folds(target.n_rows)} parts, and each part was predicted by "
+        f"flows that had seen the others only. {name(target.name)} was given {given}"
+        f"{'; every other column all the others' if len(report.fits) > 1 else ''}.</p>"
+    )
+    thirds = ("lowest third expected", "middle third", "highest third expected")
+    panels = [("all rows", target.histogram), *zip(thirds, target.by_third, strict=True)]
+    pits = "".join(
+        f"<figure>{figures.histogram(counts, label)}<figcaption>{label}</figcaption></figure>"
+        for label, counts in panels
+    )
+    head = (
+        '<thead><tr><th scope="col">column, given the others</th><th scope="col" class="number wide">marginal</th>'
+        '<th scope="col" class="number wide">linear</th><th scope="col" class="number wide">flow</th>'
+        '<th scope="col" class="number">flow − marginal</th><th scope="col" class="number">flow − linear</th>'
+        '<th scope="col" class="wide">PIT</th><th scope="col" class="wide">made of</th></tr></thead>'
+    )
+    table = _long_table(head, [_fit(fit) for fit in report.fits], len(report.fits), "columns")
+    return (
+        f'{lead}<h3>Where unseen rows of {name(target.name)} fell</h3><div class="pits">{pits}</div>'
+        '<p class="legend">Level bars within the band: the flow knows how unsure it is. The thirds are by what a '
+        "linear model expects of a row.</p><h3>Held-out log-likelihood, nats a row</h3>"
+        f"{table}"
+    )
+
+
+def _fit(fit: FlowFit) -> str:
+    numbers = "".join(f'<td class="number wide">{nats(v)}</td>' for v in (fit.marginal, fit.linear, fit.flow))
+    gains = "".join(
+        f'<td class="number">{signed(gain.value)} <small>± {gain.standard_error:.3f}</small></td>'
+        for gain in (fit.flow_gain, fit.beyond_linear)
+    )
+    parts = sorted(fit.rungs.items(), key=lambda rung: -rung[1])
+    rungs = ", ".join(f"{rung} {weight:.0%}" for rung, weight in parts if weight >= 0.05)
+    pit = figures.histogram(fit.histogram, "PIT", small=True)
+    return (
+        f'<tr><th scope="row">{name(fit.name)}</th>{numbers}{gains}<td class="wide">{pit}</td>'
+        f'<td class="wide"><small>{shown(rungs)}</small></td></tr>'
+    )
+
+
+def _reproduce(report: Report) -> str:
+    provenance = report.provenance
+    parts = []
+    if provenance.command:
+        parts.append(f"<pre><code>{shown(shlex.join(provenance.command))}</code></pre>")
+    facts = {
+        "file": shown(report.source),
+        **(
+            {"SHA-256 of the file": f'<code class="digest">{shown(provenance.digest)}</code>'}
+            if provenance.digest
+            else {}
+        ),
+        **{key: shown(value) for key, value in report.settings.items()},
+        **{key: shown(value) for key, value in provenance.versions.items()},
+    }
+    rows = "".join(f'<tr><th scope="row">{key}</th><td>{value}</td></tr>' for key, value in facts.items())
+    parts.append(f'<table class="facts"><tbody>{rows}</tbody></table>')
+    parts.append(
+        "<p>The same file, seed and version give the same numbers, on any number of threads. The numbers of the matrix "
+        "are those of <code>pydine matrix</code>, those given the rest of <code>pydine matrix --given rest</code>; "
+        "<code>--csv</code> prints them all.</p>"
+    )
+    return "".join(parts)

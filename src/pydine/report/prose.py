@@ -1,0 +1,161 @@
+"""The sentences of a report: what was found, in short, and what the numbers mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pydine.data import enumeration
+from pydine.report.calibration import FlowFit
+from pydine.report.content import Ranked, Report
+from pydine.report.markup import name, nats
+
+MOST_NAMED = 5
+CLEAR = 2.0  # standard errors from which on a gain is more than chance
+
+
+def summary(report: Report) -> list[str]:
+    """What was found, as HTML, one sentence or two each."""
+    sentences = [_of_pairs(report), _of_ranking(report)]
+    if any(row.given_rest for row in report.ranking):
+        sentences.append(_of_rest(report))
+    if report.fits:
+        sentences.append(_of_fit(report.fits[0]))
+    trouble = _of_trouble(report)
+    return [*sentences, trouble] if trouble else sentences
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = [name(text) for text in names[:MOST_NAMED]]
+    more = len(names) - len(shown)
+    return enumeration([*shown, f"{more:,} more"] if more else shown)
+
+
+def _of_pairs(report: Report) -> str:
+    matrix = report.matrix
+    count, total = int((matrix.adjusted_pvalues[matrix.pairs] <= report.alpha).sum()), len(matrix.pairs[0])
+    if not count:
+        return f"Among {total:,} pairs of columns no dependence was found."
+    i, j = matrix.pairs[0][0], matrix.pairs[1][0]
+    strongest = f"{name(matrix.names[i])} and {name(matrix.names[j])}"
+    if np.isinf(matrix.values[i, j]):
+        most = f"{strongest} are functions of each other"
+    else:
+        most = f"the strongest link is between {strongest} ({nats(float(matrix.values[i, j]))} nats)"
+    pairs = "pair of columns depends" if total == 1 else f"of {total:,} pairs of columns depend"
+    return f"<strong>{count:,}</strong> {pairs} on each other; {most}."
+
+
+def _of_ranking(report: Report) -> str:
+    found = [row for row in report.ranking if row.alone.adjusted <= report.alpha]
+    if not found:
+        return f"On its own, no column was found to tell anything about {name(report.target)}."
+    top = [f"{name(row.name)} ({nats(row.alone.value)} nats)" for row in found[:3]]
+    whose, verb = ("its", "tells") if len(top) == 1 else ("their", "tell")
+    many = "" if len(found) <= 3 else f", of {len(found):,} columns that tell something"
+    return f"On {whose} own, {enumeration(top)} {verb} most about {name(report.target)}{many}."
+
+
+def _of_rest(report: Report) -> str:
+    asked = [row for row in report.ranking if row.given_rest]
+    found = [row.name for row in sorted(asked, key=_rest, reverse=True) if adds(row, report.alpha)]
+    if not found:
+        told = any(row.alone.adjusted <= report.alpha for row in asked)
+        why = ": they can stand in for each other" if told else " either"
+        return f"Given all the others, no column was found to add anything{why}."
+    verb = "adds" if len(found) == 1 else "add"
+    others = len(asked) - len(found)
+    rest = f"; for the other {others:,} nothing was found" if others > 1 else "; for the other one nothing was found"
+    return f"Given all the others, {_names(found)} still {verb} something{rest if others else ''}."
+
+
+def _rest(row: Ranked) -> float:
+    return -np.inf if row.given_rest is None else row.given_rest.value
+
+
+def adds(row: Ranked, alpha: float) -> bool:
+    """Whether a column was found to tell about the target what the rest does not."""
+    return row.given_rest is not None and row.given_rest.adjusted <= alpha
+
+
+def _of_fit(fit: FlowFit) -> str:
+    gain, beyond = fit.flow_gain, fit.beyond_linear
+    if gain.value < CLEAR * gain.standard_error:
+        return (
+            f"On rows that it has not seen, the flow of {name(fit.name)} given the others predicts no better than "
+            "without them."
+        )
+    if beyond.value > CLEAR * beyond.standard_error:
+        compared = f", {nats(beyond.value)} more than a linear model"
+    elif beyond.value < -CLEAR * beyond.standard_error:
+        compared = f", {nats(-beyond.value)} less than a linear model: the flow fits badly here"
+    else:
+        compared = ", and a linear model does as well"
+    return (
+        f"Together the other columns predict {name(fit.name)} better by {nats(gain.value)} nats a row, on rows that "
+        f"the flow has not seen{compared}."
+    )
+
+
+def _of_trouble(report: Report) -> str:
+    parts = []
+    if report.left_out:
+        parts.append(f"{_count(len(report.left_out), 'column')} could not be used")
+    if report.n_dropped:
+        parts.append(f"{_count(report.n_dropped, 'row')} with missing values {_were(report.n_dropped)} left out")
+    concerned = sum(bool(column.concerns or column.copy_of) for column in report.columns)
+    if concerned:
+        parts.append(f"{_count(concerned, 'column')} {'comes' if concerned == 1 else 'come'} with a remark")
+    if not parts:
+        return ""
+    said = enumeration(parts)
+    return f'{said[0].upper()}{said[1:]}: see <a href="#columns">the columns</a>.'
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("s" if number != 1 else "")
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+MEANINGS = {
+    "Information (nats)": """
+How much knowing one column reduces the uncertainty about another, whatever the shape of the dependence. Zero means
+none; there is no upper end. One bit is 0.693 nats. To get a feeling for it: jointly normal columns with a correlation
+of 0.1, 0.3, 0.5 and 0.9 share 0.005, 0.047, 0.144 and 0.830 nats. An estimate may be slightly negative where there is
+no information, since it scatters around zero; read it as none.""",
+    "Interval": """
+The range that holds the true information in about 95 of 100 such samples, cut off at zero. It covers the chance of
+sampling, not what the flows failed to learn: with few rows, sharp shapes or many given columns the truth tends to lie
+above.""",
+    "p-value, adjusted": """
+How often independent columns would look at least this dependent by chance. Among many pairs some small p-values are
+expected by chance alone; adjusted ones (Benjamini and Hochberg) allow for it: among all pairs whose adjusted p-value
+is at most 0.05, about 5% are expected to be false. A large p-value is no proof of independence.""",
+    "Given the rest": """
+The information that is left between two columns once all other columns of the table are known. Zero given the rest,
+but not alone: the others carry it. Columns that can stand in for each other all have little left given the rest,
+although together they matter: leave out one at a time.""",
+    "The graph": """
+Columns are joined if dependence was found between them given all the others. An edge is no arrow, and no proof of a
+cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table.""",
+    "Latent space": """
+Each column is mapped, in order, onto a normal distribution, so that skew, units and outliers are gone and only the
+dependence is left to see: a straight cloud is all that a correlation knows, while bends, rings, wedges and clusters
+are more than it tells. Such maps lose no information.""",
+    "Base": """
+What was fitted in the latent space. <i>Gaussian</i>: correlation is all there is. <i>Student</i>: extremes come
+together more often than that. <i>Flow</i>: a shape of its own. Rows that were held out decide.""",
+    "Held-out likelihood": """
+How well models predict rows that they have not seen, in nats a row: one that ignores the other columns (marginal), a
+linear regression on normal scores, and the flow. What the flow gains over the marginal model is the information that
+the others have about the column, as far as these rows confirm it; what it gains over the linear one is curvature,
+changing spread and interactions.""",
+    "PIT histogram": """
+Where each unseen row fell in the distribution that the flow expected for it (the probability integral transform). If
+the flow fits, every place is as likely: the bars are level, and nearly all end within the band. A hump says that the
+flow is too unsure, a valley that it is too sure, a slope that it is off to one side.""",
+}

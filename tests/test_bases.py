@@ -12,7 +12,7 @@ from scipy.special import digamma, gammaln, xlogy
 from scipy.stats import multivariate_normal, multivariate_t, norm, t
 
 from pydine import DINE, mutual_information, pointwise_information
-from pydine.bases import FittedBase, FlowBase, GaussianBase, StudentBase, choose
+from pydine.bases import FittedBase, FlowBase, GaussianBase, StudentBase, _minimum, choose
 from pydine.engine.ladder import LadderSettings
 from pydine.engine.latents import Latents, fit_rank_flow
 
@@ -667,3 +667,10 @@ class TestWhereDensitiesAreAtRisk:
         x, y = np.random.default_rng(4).standard_t(3, (2, 300))
         model = DINE(base="student").fit(x, x + y)
         np.testing.assert_array_equal(model.pointwise(x, y)[:5], model.pointwise(x[:5], y[:5]))
+
+
+@pytest.mark.parametrize("where", [-3.0, -0.4, 0.0, 1.7, 3.9, 4.0])
+def test_a_minimum_by_golden_sections(where):
+    assert _minimum(lambda place: (place - where) ** 2 * (1.0 + 0.1 * place**2), -3.0, 4.0, 0.01) == pytest.approx(
+        where, abs=0.01
+    )

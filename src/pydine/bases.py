@@ -22,7 +22,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, ndtr, ndtri, stdtrit
 
 from pydine.engine.cache import UnitCache
@@ -229,8 +228,24 @@ def _student_degrees(scores: FloatArray) -> float:
         degrees = float(np.exp(log_degrees))
         return -float(_student_copula(_student_scores(scores, degrees), correlation, degrees).mean())
 
-    bounds = np.log([FEWEST_DEGREES, MOST_DEGREES])
-    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.05}).x))
+    return float(np.exp(_minimum(loss, np.log(FEWEST_DEGREES), np.log(MOST_DEGREES), 0.05)))
+
+
+def _minimum(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """Where a function with one minimum has it, by golden sections; scipy.optimize takes longer to import than this."""
+    golden = 0.5 * (np.sqrt(5.0) - 1.0)
+    inner = [high - golden * (high - low), low + golden * (high - low)]
+    values = [function(place) for place in inner]
+    while high - low > tolerance:
+        if values[0] <= values[1]:
+            high, inner[1], values[1] = inner[1], inner[0], values[0]
+            inner[0] = high - golden * (high - low)
+            values[0] = function(inner[0])
+        else:
+            low, inner[0], values[0] = inner[0], inner[1], values[1]
+            inner[1] = low + golden * (high - low)
+            values[1] = function(inner[1])
+    return float(inner[int(values[1] < values[0])])
 
 
 def _student_scores(scores: FloatArray, degrees: float) -> FloatArray:

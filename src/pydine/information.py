@@ -130,13 +130,17 @@ def rank_effect(
         drawn -= drawn.mean(axis=1, keepdims=True)
         from_ranks[i] = gaussian_information(scores @ scores.T, dx)
         from_rows[i] = gaussian_information(drawn @ drawn.T, dx)
+    return _compared(from_ranks, from_rows, rows / n)
+
+
+def _compared(from_ranks: FloatArray, from_rows: FloatArray, share: float) -> RankEffect:
+    """Compare replicates (m,); `share`: of the sample's rows that they had."""
     finite = np.isfinite(from_ranks)  # few rows may all have the same rank on both sides
     if finite.sum() < 2:
         return RankEffect(0.0, 1.0)
     from_ranks, from_rows = from_ranks[finite], from_rows[finite]
-    bias = float((from_ranks - from_rows).mean()) * rows / n
-    spread = from_ranks.std() / from_rows.std()
-    return RankEffect(bias, 1.0 + max(0.0, float(spread) - 1.0) * rows / n)
+    spread = float(from_ranks.std() / from_rows.std())
+    return RankEffect(float((from_ranks - from_rows).mean()) * share, 1.0 + max(0.0, spread - 1.0) * share)
 
 
 def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> float:
@@ -200,14 +204,42 @@ def pair_information(correlations: FloatArray, dof: float, n: int, rng: np.rando
     with np.errstate(divide="ignore"):
         plain = -0.5 * np.log1p(-(correlations**2))
     squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / dof), 0.0, 1.0)  # less chance, as an adjusted R^2
-    seed, replicates = int(rng.integers(2**31)), int(np.clip(CURVE_ROWS / n, 32, 400))
-    effects = [  # with the same draws at every correlation, so that the curve is smooth
-        rank_effect(np.array([[1.0, r], [r, 1.0]]), 1, np.inf, n, replicates, np.random.default_rng(seed))
-        for r in CURVE
-    ]
+    bias, inflation = _pair_rank_effects(n, rng)
     place = np.arctanh(np.minimum(np.sqrt(squares), CURVE[-1]))
-    bias = np.interp(place, np.arctanh(CURVE), [effect.bias for effect in effects])
-    inflation = np.interp(place, np.arctanh(CURVE), [effect.inflation for effect in effects])
+    bias, inflation = (np.interp(place, np.arctanh(CURVE), effect) for effect in (bias, inflation))
     before, after = polygamma(1, dof / 2.0), polygamma(1, (dof - 1.0) / 2.0)
     errors = 0.5 * np.sqrt(after + (2.0 * squares - 1.0) * before) * inflation
     return PairInformation(plain - wishart_bias(1, 1, dof) - bias, errors)
+
+
+def _pair_rank_effects(n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """`rank_effect` of two columns at the correlations of `CURVE`: biases and inflations, shape (len(CURVE),).
+
+    The same draws serve at every correlation, so that the curve is smooth.
+    """
+    rows = min(n, MOST_BIAS_ROWS)
+    replicates = int(np.clip(CURVE_ROWS / rows, 32, 400))
+    a, e = rng.standard_normal((2, replicates, rows))
+    scores, effects = _row_scores(a), []
+    for r in CURVE:
+        b = r * a + np.sqrt(1.0 - r * r) * e
+        from_ranks, from_rows = (_row_information(*pair) for pair in ((scores, _row_scores(b)), (a, b)))
+        effects.append(_compared(from_ranks, from_rows, rows / n))
+    return np.array([effect.bias for effect in effects]), np.array([effect.inflation for effect in effects])
+
+
+def _row_scores(rows: FloatArray) -> FloatArray:
+    """Normal scores within each row, same shape."""
+    scores = np.empty_like(rows)
+    table = ndtri(np.arange(1, rows.shape[1] + 1) / (rows.shape[1] + 1.0))
+    np.put_along_axis(scores, np.argsort(rows, axis=1), np.broadcast_to(table, rows.shape), axis=1)
+    return scores
+
+
+def _row_information(a: FloatArray, b: FloatArray) -> FloatArray:
+    """-0.5 ln(1 - r^2) of the rows of two arrays (m, n), shape (m,)."""
+    a, b = (c - c.mean(axis=1, keepdims=True) for c in (a, b))
+    squares = np.einsum("ij,ij->i", a, b) ** 2 / (np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
+    with np.errstate(divide="ignore"):
+        information: FloatArray = -0.5 * np.log1p(-np.minimum(squares, 1.0))
+    return information

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from pydine.baselines.arrays import columns
 from pydine.information import gaussian_information, wishart_bias
 
 
@@ -50,23 +51,18 @@ def oracle(latent_x: ArrayLike, latent_y: ArrayLike, z: ArrayLike | None = None)
     float
         Information in nats. Not clipped at zero, so that it is not biased there.
     """
-    x, y = _columns(latent_x), _columns(latent_y)
+    x, y = columns(latent_x), columns(latent_y)
     intercept = np.ones((len(x), 1))
-    basis = _orthonormal(intercept if z is None else np.hstack([intercept, _columns(z)]))
+    basis = _orthonormal(intercept if z is None else np.hstack([intercept, columns(z)]))
     x, y = x - basis @ (basis.T @ x), y - basis @ (basis.T @ y)
     both = np.hstack([x, y])
     dx, dy = x.shape[1], y.shape[1]
     return gaussian_information(both.T @ both, dx) - wishart_bias(dx, dy, len(x) - basis.shape[1])
 
 
-def _columns(a: ArrayLike) -> NDArray[np.float64]:
-    values = np.asarray(a, dtype=np.float64)
-    return values[:, None] if values.ndim == 1 else values
-
-
 def _normal_scores(a: ArrayLike) -> NDArray[np.float64]:
-    columns = _columns(a)
-    scores: NDArray[np.float64] = ndtri(rankdata(columns, axis=0) / (len(columns) + 1))
+    values = columns(a)
+    scores: NDArray[np.float64] = ndtri(rankdata(values, axis=0) / (len(values) + 1))
     return scores
 
 

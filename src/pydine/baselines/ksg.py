@@ -9,6 +9,8 @@ from scipy.spatial import cKDTree
 from scipy.special import digamma
 from sklearn.neighbors import KDTree
 
+from pydine.baselines.arrays import standardised
+
 JITTER = 1e-10  # of a standard deviation: breaks ties, changes nothing else
 
 
@@ -30,7 +32,7 @@ def ksg(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None, k: int = 3) -> f
         Information in nats. Not clipped at zero: it scatters around it where X and Y are independent.
     """
     rng = np.random.default_rng(0)
-    x, y = _standardised(x, rng), _standardised(y, rng)
+    x, y = _jittered(x, rng), _jittered(y, rng)
     n = len(x)
     if not 1 <= k < n:
         raise ValueError(f"k must be at least 1 and less than the number of rows, {n}; got {k}")
@@ -39,7 +41,7 @@ def ksg(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None, k: int = 3) -> f
         # Kraskov et al. (2004), equation 8; the counts include the point itself.
         terms = digamma(n) - digamma(_count(x, radius)) - digamma(_count(y, radius))
     else:
-        z = _standardised(z, rng)
+        z = _jittered(z, rng)
         radius = _neighbour_distance(np.hstack([x, y, z]), k)
         xz, yz = np.hstack([x, z]), np.hstack([y, z])
         # Frenzel and Pompe (2007), equation 8.
@@ -47,11 +49,9 @@ def ksg(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None, k: int = 3) -> f
     return float(digamma(k) + terms.mean())
 
 
-def _standardised(a: ArrayLike, rng: np.random.Generator) -> NDArray[np.float64]:
-    values = np.asarray(a, dtype=np.float64)
-    columns = values[:, None] if values.ndim == 1 else values
-    standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
-    return np.asarray(standard + JITTER * rng.standard_normal(columns.shape))
+def _jittered(a: ArrayLike, rng: np.random.Generator) -> NDArray[np.float64]:
+    standard = standardised(a)
+    return standard + JITTER * rng.standard_normal(standard.shape)
 
 
 def _neighbour_distance(points: NDArray[np.float64], k: int) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from pydine.engine.compilation import explained
 from pydine.engine.ladder import LadderSettings, fit_ladder
@@ -33,6 +32,8 @@ def run(
     _ensure_compiled()
     results: Iterable[Result] = map(function, items)
     if n_jobs is not None and n_jobs != 1:
+        from joblib import Parallel, delayed  # takes its time to import, and one thread does not need it
+
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         results = parallel(delayed(function)(item) for item in items)
     finished = []

@@ -5,11 +5,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit bench clean
+.PHONY: help demo test lint types unit docs bench clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
 	@echo "make test   lint, types and the test suite"
+	@echo "make docs   build the documentation site into build/site"
 	@echo "make bench  install what the benchmarks need and list their commands"
 	@echo "make clean  remove $(VENV), caches and build products"
 
@@ -45,6 +46,10 @@ types: $(VENV)/.installed-dev
 
 unit: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/site
+	@echo "Open build/site/index.html"
 
 bench: $(VENV)/.installed-bench
 	@echo "Each benchmark is one command and writes its table under benchmarks/results/:"

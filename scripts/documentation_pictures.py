@@ -1,0 +1,233 @@
+"""Draw the pictures of the documentation.
+
+Every one is made by pydine itself from a fixed seed and written to docs/images/. Needs matplotlib.
+
+    python scripts/documentation_pictures.py [NAME ...]
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from scipy.special import ndtr
+
+import pydine
+from pydine.engine.ladder import LadderSettings
+from pydine.engine.latents import fit_rank_flow
+from pydine.engine.marginal import ScoreMap
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+
+FloatArray = NDArray[np.float64]
+
+FOLDER = Path(__file__).parents[1] / "docs" / "images"
+DOTS_PER_INCH, COLOURS = 110, 200  # a palette keeps the files small
+BEFORE, AFTER, LINE, QUIET = "#c2571a", "#1f6f8b", "#222222", "0.75"
+CORRELATION = 0.6  # of the noise of x and y in `curved`
+RUNGS = ("marginal", "linear", "additive", "quadratic", "network")
+
+
+def curved(n: int = 1500) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Curved, skewed x and y: z moves place and spread of both, and correlated noise is what they share beside it."""
+    rng = np.random.default_rng(5)
+    z, a, other = rng.standard_normal((3, n))
+    b = CORRELATION * a + np.sqrt(1.0 - CORRELATION**2) * other
+    x = np.exp(0.5 * (1.5 * np.sin(1.5 * z) + 0.6 * np.exp(0.5 * z) * a))
+    y = np.sinh(0.8 * (z**2 - 1.0) + 0.5 * np.exp(-0.3 * z) * b)
+    return x, y, z
+
+
+def panels(count: int, width: float = 3.5, height: float = 3.2, **options: Any) -> tuple[Any, Any]:
+    """A figure with panels side by side."""
+    figure, axes = plt.subplots(1, count, figsize=(width * count, height), layout="constrained", **options)
+    for each in np.atleast_1d(axes):
+        each.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def points(axes: Any, x: FloatArray, y: FloatArray, **look: Any) -> Any:
+    """A cloud of rows."""
+    return axes.scatter(x, y, **{"s": 5, "linewidths": 0, "alpha": 0.7, **look})
+
+
+def latents() -> Any:
+    """Rows in the units of the data, and their latents given z."""
+    x, y, z = curved()
+    model = pydine.DINE().fit(x, y, z)
+    alone, given = pydine.mutual_information(x, y), model.information_
+    figure, (left, right) = panels(2)
+    look = {"c": z, "cmap": "viridis", "vmin": -2.2, "vmax": 2.2}
+    points(left, x, np.arcsinh(y), **look)
+    left.set(
+        xscale="log", xlabel="x (log scale)", ylabel="arsinh y", title=f"the data: I(x; y) = {alone.value:.2f} nats"
+    )
+    cloud = points(right, *(side[:, 0] for side in model.transform(x, y, z)), **look)
+    right.set(xlabel="latent of x", ylabel="latent of y", title=f"the latents: I(x; y | z) = {given.value:.2f} nats")
+    figure.colorbar(cloud, ax=right, label="z").solids.set_alpha(1.0)
+    return figure
+
+
+def normal_scores() -> Any:
+    """Ranks take away what each column does by itself, and nothing of what they do together."""
+    rng = np.random.default_rng(1)
+    a, other = rng.standard_normal((2, 800))
+    x, y = np.exp(1.2 * a), 1.0 / (1.0 + np.exp(-2.5 * (0.8 * a + 0.6 * other)))
+    scores = [ScoreMap.fit(column)[1] for column in (x, y)]
+    same = [pydine.mutual_information(*columns).value for columns in ((x, y), scores)]
+    figure, (left, right) = panels(2)
+    points(left, x, y, color=BEFORE)
+    left.set(xlabel="x", ylabel="y", title=f"the data: {same[0]:.3f} nats")
+    points(right, *scores, color=AFTER)
+    right.set(xlabel="normal score of x", ylabel="normal score of y", title=f"normal scores: {same[1]:.3f} nats")
+    return figure
+
+
+def ladder() -> Any:
+    """Which rungs of the ladder get the weight, for effects of z from none to complicated."""
+    rng = np.random.default_rng(2)
+    z, noise = rng.standard_normal((2, 1000))
+    effects = {
+        "no effect": noise,
+        "a line": z + noise,
+        "a line, and its spread": z + np.exp(0.7 * z) * noise,
+        "a parabola": z**2 + noise,
+        "a wave": 2.0 * np.sin(3.0 * z) + noise,
+    }
+    weights = {}
+    for name, x in effects.items():
+        found = pydine.mutual_information(x, rng.standard_normal(1000), z, base="gaussian")
+        weights[name] = found.details["rungs"]["x"]
+    figure, axes = panels(1, 7.0, 2.6)
+    start = np.zeros(len(effects))
+    for rung, colour in zip(RUNGS, plt.get_cmap("viridis")(np.linspace(0.95, 0.05, len(RUNGS))), strict=True):
+        share = np.array([found.get(rung, 0.0) for found in weights.values()])
+        if share.any():
+            axes.barh(list(effects), share, left=start, color=colour, label=rung, height=0.65)
+        start += share
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1), xlabel="weight in the mixture, by held-out likelihood", ylabel="z acts on x as")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    return figure
+
+
+def residuals() -> Any:
+    """What is left of z in x: mean and spread in slices of z, before and after the flow."""
+    x, y, z = curved()
+    before = ScoreMap.fit(x)[1]
+    after = pydine.DINE(base="gaussian").fit(x, y, z).transform(x, y, z)[0][:, 0]
+    figure, both = panels(2, sharey=True)
+    edges = np.quantile(z, np.linspace(0.0, 1.0, 21))
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    slices = np.digitize(z, edges[1:-1])
+    for axes, column, colour, title in zip(
+        both, (before, after), (BEFORE, AFTER), ("normal score of x", "latent of x given z"), strict=True
+    ):
+        points(axes, z, column, color=colour, alpha=0.4)
+        mean, spread = (np.array([f(column[slices == i]) for i in range(20)]) for f in (np.mean, np.std))
+        axes.plot(middles, mean, color=LINE, label="mean")
+        axes.plot(middles, mean + spread, "--", color=LINE, label="mean ± spread")
+        axes.plot(middles, mean - spread, "--", color=LINE)
+        axes.set(xlabel="z", title=title)
+    both[0].set_ylabel("x on a normal scale")
+    both[0].legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def calibration() -> Any:
+    """Histograms of u, the flow's distribution function at the rows, in three slices of z."""
+    x, y, z = curved(3000)
+    flow, found = fit_rank_flow(x[:, None], y[:, None], z[:, None], LadderSettings())
+    fitted = next(iter(flow.units.values()))
+    scores = ScoreMap.fit(x)[1]
+    uniform = {"by ranks alone": ndtr(scores), "by the flow": ndtr(fitted.latent(scores, found.z))}
+    figure, both = panels(2, height=2.6, sharey=True)
+    thirds = np.digitize(z, np.quantile(z, [1 / 3, 2 / 3]))
+    look = {"bins": 15, "range": (0, 1), "density": True, "histtype": "step", "lw": 1.8}
+    for axes, (title, u) in zip(both, uniform.items(), strict=True):
+        for third, (label, colour) in enumerate({"low z": AFTER, "middle": QUIET, "high z": BEFORE}.items()):
+            axes.hist(u[thirds == third], color=colour, label=label, **look)
+        axes.axhline(1.0, color=LINE, lw=0.8, ls=":")
+        axes.set(xlabel="u", xlim=(0, 1), title=title)
+    both[0].set_ylabel("density")
+    both[0].legend(fontsize=8)
+    return figure
+
+
+def corrections(d: int = 5, n: int = 100, repeats: int = 40) -> Any:
+    """Mean error of the closed form on Gaussian data, before and after the two corrections."""
+    correlations = np.array([0.0, 0.3, 0.6, 0.8, 0.9, 0.95])
+    truths = -0.5 * d * np.log1p(-(correlations**2))
+    errors = np.empty((3, len(correlations), repeats))
+    for i, r in enumerate(correlations):
+        for repeat in range(repeats):
+            rng = np.random.default_rng([repeat, i])
+            x, other = rng.standard_normal((2, n, d))
+            found = pydine.mutual_information(x, r * x + np.sqrt(1.0 - r * r) * other, base="gaussian")
+            biases = np.cumsum([0.0, found.details["rank_bias"], found.details["wishart_bias"]])
+            errors[:, i, repeat] = found.value + biases[::-1] - truths[i]
+    figure, axes = panels(1, 6.0, 3.2)
+    names = ("closed form of the scores", "less the chance in determinants", "less the effect of ranks as well")
+    for error, name, colour in zip(errors, names, (BEFORE, QUIET, AFTER), strict=True):
+        spread = error.std(axis=1) / np.sqrt(repeats)
+        axes.errorbar(truths, error.mean(axis=1), spread, marker="o", ms=4, color=colour, label=name)
+    axes.axhline(0.0, color=LINE, lw=0.8)
+    axes.set(xlabel="true information (nats)", ylabel="mean error (nats)")
+    axes.set_title(f"{d} + {d} Gaussian columns, {n} rows, {repeats} samples a point", fontsize=10)
+    axes.legend(fontsize=8, frameon=False, loc="lower left")
+    return figure
+
+
+def pointwise() -> Any:
+    """A ring: no correlation, much information, and the rows that carry it."""
+    rng = np.random.default_rng(3)
+    angle = rng.uniform(0.0, 2.0 * np.pi, 1000)
+    x, y = np.array([np.cos(angle), np.sin(angle)]) + 0.12 * rng.standard_normal((2, 1000))
+    figure, (left, right) = panels(2, 3.7)
+    points(left, x, y, color=BEFORE)
+    gaussian = pydine.mutual_information(x, y, base="gaussian")
+    left.set(xlabel="x", ylabel="y", title=f"Gaussian base: {gaussian.value:z.3f} nats")
+    found = pydine.pointwise_information(x, y)
+    found.plot(right)
+    right.set_title(f"chosen by held-out rows: {found.estimate.base}, {found.estimate.value:.2f} nats")
+    return figure
+
+
+PICTURES: dict[str, Callable[[], Any]] = {
+    "latents": latents,
+    "normal-scores": normal_scores,
+    "ladder": ladder,
+    "residuals": residuals,
+    "calibration": calibration,
+    "corrections": corrections,
+    "pointwise": pointwise,
+}
+
+
+def write(figure: Any, path: Path) -> None:
+    """Write a figure as a small PNG."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=DOTS_PER_INCH)
+    plt.close(figure)
+    Image.open(drawn).convert("RGB").quantize(COLOURS).save(path, optimize=True)
+
+
+def main(names: list[str]) -> None:
+    """Draw the pictures named, or all of them."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    plt.rcParams.update({"font.size": 10, "axes.titlesize": 10.5})
+    for name in names or PICTURES:
+        write(PICTURES[name](), FOLDER / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

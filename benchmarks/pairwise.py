@@ -137,7 +137,7 @@ def main() -> None:
         bar_table(bars),
         markdown(rows),
         markdown(peers),
-        provenance(),
+        provenance().replace("one thread a process", "two threads"),
     )
 
 

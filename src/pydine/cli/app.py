@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from typing import Annotated, Any, NoReturn
 
@@ -17,6 +19,7 @@ from pydine.cli.options import FLAG
 
 BAD_DATA = 1
 INTERRUPTED = 130
+SHORT = 3.0  # seconds
 
 app = typer.Typer(
     name="pydine",
@@ -71,6 +74,7 @@ def _root(
 def main() -> None:
     """Run the command line; every failure is one sentence and a code."""
     signal.signal(signal.SIGINT, _interrupted)
+    _postpone_collection()
     try:
         app(prog_name="pydine")
     except FileNotFoundError as error:
@@ -85,6 +89,16 @@ def main() -> None:
         if os.environ.get("PYDINE_TRACEBACK"):
             raise
         _fail(f"this is a defect of pydine ({type(error).__name__}: {error}); PYDINE_TRACEBACK=1 shows where.")
+    finally:
+        gc.freeze()  # the interpreter would look through all modules for garbage, a third of a second, before it ends
+
+
+def _postpone_collection() -> None:
+    """Look for garbage only in work that takes long: imports leave none, and a short command is mostly imports."""
+    gc.disable()
+    timer = threading.Timer(SHORT, gc.enable)
+    timer.daemon = True
+    timer.start()
 
 
 def _fail(sentence: str) -> NoReturn:

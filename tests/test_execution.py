@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 import pytest
 
 from pydine.engine import compilation
-from pydine.engine.execution import run
+from pydine.engine.execution import run, watched_by
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 4, -1])
@@ -79,3 +79,22 @@ def test_a_later_process_gives_the_same_number_to_the_last_bit():
         exec(code, {})
     later = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert later.stdout == here.getvalue()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_watcher_hears_of_every_item(n_jobs):
+    class Watcher:
+        expected = done = 0
+
+        def expect(self, count):
+            self.expected += count
+
+        def advance(self):
+            self.done += 1
+
+    watcher = Watcher()
+    with watched_by(watcher):
+        run(abs, iter(range(3)), n_jobs)
+        run(abs, [1, 2], n_jobs)
+    run(abs, [1], n_jobs)  # no longer watched
+    assert (watcher.expected, watcher.done) == (5, 5)

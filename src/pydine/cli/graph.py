@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 from pydine.cli import options
 from pydine.cli.graph_files import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
 from pydine.cli.inputs import Request, threads
-from pydine.cli.output import Format, answer, check_place, facts, listening, page, plain_table, tell, waiting
+from pydine.cli.output import Format, answer, check_place, facts, listening, page, plain_table, tell
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -59,10 +60,11 @@ def graph(
     frame = request.read_many(table, column, without)
     if len(frame) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
-    with listening(frame.source) as said, waiting(f"Searching among {len(frame)} columns"):
+    with listening(frame.source) as said:
         from pydine.integrations.causal_learn import pc
 
-        found = pc(frame, alpha=alpha, random_state=seed, n_jobs=threads(jobs, frame))
+        is_watched = sys.stderr.isatty()
+        found = pc(frame, alpha=alpha, random_state=seed, n_jobs=threads(jobs, frame), show_progress=is_watched)
     names = list(frame)
     edges = edges_of(found, names)
     if out is not None:

@@ -57,18 +57,20 @@ def mi(
     table = request.open()
     names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
     frame = request.read(table, [name for block in names for name in block])
-    with listening(frame.source) as said, waiting("Estimating"):
+    with listening(frame.source) as said, waiting("Estimating") as bar:
         from pydine import mutual_information
+        from pydine.engine.execution import watched_by
 
-        estimate = mutual_information(
-            names[0],
-            names[1],
-            names[2] or None,
-            data=frame,
-            base=base.value,
-            random_state=seed,
-            n_jobs=threads(jobs, frame),
-        )
+        with watched_by(bar):
+            estimate = mutual_information(
+                names[0],
+                names[1],
+                names[2] or None,
+                data=frame,
+                base=base.value,
+                random_state=seed,
+                n_jobs=threads(jobs, frame),
+            )
     record = {**facts(frame), **described(estimate, level)}
     answer(form, record, [flat(record)], lambda: _shown(estimate, level))
     tell(frame, said)
@@ -128,9 +130,10 @@ def meaning(estimate: InformationEstimate, level: float) -> str:
     x, y, z = (listed(block) for block in estimate.names)
     known = f"once {z} {'are' if len(estimate.names[2]) > 1 else 'is'} known" if z else ""
     if estimate.confidence_interval(level).low <= 0.0:
-        start = f"{known.capitalize()}, no" if known else "No"
+        start = f"{known[0].upper()}{known[1:]}, no" if known else "No"
         return f"{start} information of {x} about {y} was found: the interval reaches zero. That is no proof of none."
-    start = f"{known[0].upper()}{known[1:]}, {x} still tells" if known else f"{x} tells"
+    verb = "tells" if len(estimate.names[0]) == 1 else "tell"
+    start = f"{known[0].upper()}{known[1:]}, {x} still {verb}" if known else f"{x} {verb}"
     # Two normal variables with this correlation have this much information (Linfoot, 1957).
     correlation = math.sqrt(-math.expm1(-2.0 * estimate.value))
     return f"{start} about {y} as much as a correlation of {correlation:.2f} does between two normal variables."

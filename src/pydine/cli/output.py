@@ -11,6 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import Progress, TaskID
     from rich.table import Table
 
     from pydine.files import Frame
@@ -234,29 +236,47 @@ def _count(number: int, noun: str) -> str:
 
 
 @contextmanager
-def waiting(label: str) -> Iterator[None]:
-    """Say what is being waited for, and for how long, on a terminal and once two seconds have passed.
+def waiting(label: str) -> Iterator[_Bar | None]:
+    """Say what is being waited for on a terminal, once two seconds have passed, with a bar and the time left.
 
-    For work of unknown length; what has a known number of steps shows a bar of its own, with the time left.
+    The bar counts the flows that are fitted: those of a base are known only when the ones before it are done.
     """
     if not sys.stderr.isatty():
-        yield
+        yield None
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    status = Progress(*columns, console=Console(stderr=True), transient=True)
-    status.add_task(label, total=None)
-    timer = threading.Timer(PATIENCE, status.start)
+    times = TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn()
+    columns = TextColumn("{task.description}"), BarColumn(), *times
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    timer = threading.Timer(PATIENCE, bar.start)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield _Bar(bar, bar.add_task(label, total=None))
     finally:
         timer.cancel()
         timer.join()
-        status.stop()
+        bar.stop()
+
+
+@dataclass
+class _Bar:
+    """A bar that learns of its total as it goes."""
+
+    bar: Progress
+    task: TaskID
+    total: int = 0
+
+    def expect(self, count: int) -> None:
+        """So many more steps."""
+        self.total += count
+        self.bar.update(self.task, total=self.total)
+
+    def advance(self) -> None:
+        """One of them is done."""
+        self.bar.advance(self.task)
 
 
 def _end_with_the_pipe() -> None:

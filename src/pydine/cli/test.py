@@ -87,21 +87,23 @@ def independence(
     table = request.open()
     names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
     frame = request.read(table, [name for block in names for name in block])
-    with listening(frame.source) as said, waiting("Testing"):
+    with listening(frame.source) as said, waiting("Testing") as bar:
         from pydine import independence_test
+        from pydine.engine.execution import watched_by
 
-        result = independence_test(
-            names[0],
-            names[1],
-            names[2] or None,
-            data=frame,
-            statistic=statistic.value,
-            method=method.value,
-            n_permutations=permutations,
-            alpha=alpha,
-            random_state=seed,
-            n_jobs=threads(jobs, frame),
-        )
+        with watched_by(bar):
+            result = independence_test(
+                names[0],
+                names[1],
+                names[2] or None,
+                data=frame,
+                statistic=statistic.value,
+                method=method.value,
+                n_permutations=permutations,
+                alpha=alpha,
+                random_state=seed,
+                n_jobs=threads(jobs, frame),
+            )
     record = {
         **facts(frame),
         **described(result.estimate, 0.95),

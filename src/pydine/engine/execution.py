@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -30,6 +32,9 @@ def run(
     `step` is called after every item, in the thread of the caller: for a progress bar.
     """
     _ensure_compiled()
+    items, watcher = list(items), _watcher.get()
+    if watcher is not None:
+        watcher.expect(len(items))
     results: Iterable[Result] = map(function, items)
     if n_jobs is not None and n_jobs != 1:
         from joblib import Parallel, delayed  # takes its time to import, and one thread does not need it
@@ -41,7 +46,34 @@ def run(
         finished.append(result)
         if step is not None:
             step()
+        if watcher is not None:
+            watcher.advance()
     return finished
+
+
+class Watcher(Protocol):
+    """Whoever wants to know how far the work is."""
+
+    def expect(self, count: int) -> None:
+        """So many more items will be run."""
+        ...
+
+    def advance(self) -> None:
+        """One of them is done."""
+        ...
+
+
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched_by(watcher: Watcher | None) -> Iterator[None]:
+    """Tell a watcher of what is run in the block, by this thread."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 def _ensure_compiled() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from pydine.columns import Table
 from pydine.data import TiesWarning, read_sample
 from pydine.dependence import adjusted
+from pydine.engine.cache import UnitCache
 from pydine.estimation import RandomState, mutual_information
 from pydine.independence import independence_test
 from pydine.progress import progress_bar
@@ -135,7 +136,8 @@ def rank(
     names, (target_name,) = sample.names[0], sample.names[1]
     clean = {**dict(zip(names, sample.x.T, strict=True)), target_name: sample.y[:, 0]}
     pairs: list[tuple[_Answer, _Answer]] = []
-    options = {"data": clean, "random_state": random_state, "n_jobs": n_jobs}
+    # An estimate and its test rest on the same flows.
+    options = {"data": clean, "random_state": random_state, "n_jobs": n_jobs, "cache": UnitCache()}
     with progress_bar(f"{len(names)} columns", len(names), progress) as advance:
         for name in names:
             rest = [other for other in names if other != name]

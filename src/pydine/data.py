@@ -143,8 +143,7 @@ def read_sample(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: 
     TiesWarning
         Once, if more than 5% of the rows of a column have a value in common with another row.
     """
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"nan_policy must be 'raise' or 'omit', but got {nan_policy!r}.")
+    check_nan_policy(nan_policy)
     blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
     _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
     for block in blocks:
@@ -153,6 +152,12 @@ def read_sample(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: 
     check_copies(blocks, orders)
     warn_of_ties(blocks, orders)
     return _as_sample(blocks, kept)
+
+
+def check_nan_policy(nan_policy: str) -> None:
+    """Refuse what is not one of the two policies."""
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f"nan_policy must be 'raise' or 'omit', but got {nan_policy!r}.")
 
 
 def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None) -> Sample:

@@ -162,8 +162,9 @@ class PairwiseInformation:
             f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.n_samples:,}{dropped}, "
             f"{self.n_units:,} units{general}:"
         ]
-        width = max(len(f"{self.names[i]}; {self.names[j]}") for i, j in zip(first[:10], second[:10], strict=True))
-        for i, j in zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True):
+        shown = list(zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True))
+        width = max(len(f"{self.names[i]}; {self.names[j]}") for i, j in shown)
+        for i, j in shown:
             pair = f"{self.names[i]}; {self.names[j]}"
             test = "" if np.isnan(self.pvalues[i, j]) else f"  adjusted p = {self.adjusted_pvalues[i, j]:.2g}"
             error = "" if np.isnan(self.standard_errors[i, j]) else f" ± {self.standard_errors[i, j]:.4f}"

@@ -166,7 +166,7 @@ class _Question:
     def together(self) -> _Pairs:
         """All pairs from one set of latents, then those that are not Gaussian one by one."""
         latents = self._latents()
-        columns = latents.both / np.sqrt((latents.both**2).sum(axis=1, keepdims=True) / latents.dof)
+        columns = _of_unit_variance(latents)
         table = self._scalar_pairs(latents, columns)
         is_group = np.array(self.variables.sizes) > 1
         base = GaussianBase(self.settings.n_folds, self.settings.seed())
@@ -230,7 +230,7 @@ class _Question:
         def fit(pair: Pair) -> tuple[float, float, float, bool]:
             fitted = estimate(self.variables.pair(self.names[pair[0]], self.names[pair[1]], rest=True), plain)
             latents, information = fitted.latents, fitted.information
-            columns = latents.both / np.sqrt((latents.both**2).sum(axis=1, keepdims=True) / latents.dof)
+            columns = _of_unit_variance(latents)
             correlations = np.clip(columns @ columns.T / latents.dof, -1.0, 1.0)
             found = not_gaussian(columns, correlations, latents.dof, len(pairs))
             dx = latents.dimensions[0]
@@ -262,6 +262,12 @@ class _Question:
             for k, found in zip(chosen, run(fit, chosen, self.settings.n_jobs, step), strict=True):
                 table.values[k], table.errors[k], table.bases[k] = found
         table.n_general = len(chosen)
+
+
+def _of_unit_variance(latents: Latents) -> FloatArray:
+    """The latents, scaled so that their products over the degrees of freedom are correlations, same shape."""
+    scaled: FloatArray = latents.both / np.sqrt((latents.both**2).sum(axis=1, keepdims=True) / latents.dof)
+    return scaled
 
 
 def _matrix(pairs: Pairs, p: int, entries: NDArray[Any], diagonal: Any) -> Any:

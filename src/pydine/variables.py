@@ -14,6 +14,7 @@ from pydine.data import (
     Kept,
     Sample,
     check_copies,
+    check_nan_policy,
     check_range,
     finite_rows,
     order_of,
@@ -107,8 +108,7 @@ def read_variables(
     TiesWarning
         Once, if more than 5% of the rows of a column have a value in common with another row.
     """
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"nan_policy must be 'raise' or 'omit', but got {nan_policy!r}.")
+    check_nan_policy(nan_policy)
     table = Table.read(data)
     is_rest = isinstance(given, str) and given == REST
     fixed = None if given is None or is_rest else table.select("given", given)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.columns import read_columns
-from pydine.data import SPARE_ROWS, check_range, finite_rows, order_of, warn_of_ties
+from pydine.data import SPARE_ROWS, check_nan_policy, check_range, finite_rows, order_of, warn_of_ties
 from pydine.engine.cache import UnitCache
 from pydine.engine.latents import Latents, fit_rank_flow
 from pydine.estimation import CacheLike, RandomState, Settings
@@ -91,8 +91,7 @@ class SearchTest:
     ) -> None:
         if statistic not in STATISTICS:
             raise ValueError(f"statistic must be {' or '.join(map(repr, STATISTICS))}, but got {statistic!r}.")
-        if nan_policy not in ("raise", "omit"):
-            raise ValueError(f"nan_policy must be 'raise' or 'omit', but got {nan_policy!r}.")
+        check_nan_policy(nan_policy)
         self.cache = UnitCache.of(cache) or UnitCache()
         self.statistic = statistic
         self.nan_policy = nan_policy

@@ -1,7 +1,7 @@
 """The test of conditional independence: its level and its power, beside RCIT and KCI of causal-learn.
 
 python benchmarks/independence.py [--seeds 200] [--confounded-seeds 200] [--jobs 2] [--fresh]
-    [--parts paper confounded shapes uniform]
+    [--parts paper confounded shapes uniform] [--sizes 500 1000 5000]
 """
 
 import common
@@ -35,7 +35,7 @@ shares the p-value 1/101 with the extremes of independence, which the last AUC s
 """.strip()
 
 
-def tasks(parts: list[str], seeds: int, confounded_seeds: int) -> list[common.Task]:
+def tasks(parts: list[str], seeds: int, confounded_seeds: int, sizes: list[int]) -> list[common.Task]:
     found = []
 
     def add(part, family, n, dz, rho, seed, draw, methods):
@@ -45,7 +45,7 @@ def tasks(parts: list[str], seeds: int, confounded_seeds: int) -> list[common.Ta
     for dz in PAPER_DIMENSIONS:
         for i in [*range(seeds // 2), *range(100, 100 + seeds // 2)]:  # the paper's first 100 are independent
             add("paper", "paper", 1000, dz, float(i >= 100), i, partial(paper_cit, i, dz), ("test-100",))
-    for n, dz, family in ((n, dz, f) for n in SIZES for dz in DIMENSIONS for f in FAMILIES):
+    for n, dz, family in ((n, dz, f) for n in sizes for dz in DIMENSIONS for f in FAMILIES):
         for rho in (0.0, WEAK) if n == 1000 else (0.0,):
             for seed in range(confounded_seeds):
                 compared = rho == 0.0 and n == 1000 and dz == 5 and seed < max(confounded_seeds // 4, 20)
@@ -142,8 +142,9 @@ def main() -> None:
     parser = common.parser(__doc__, seeds=200, methods=("test",))
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--confounded-seeds", type=int, help="datasets in a row of that part; as --seeds if not given")
+    parser.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES), help="rows, in that part")
     options = parser.parse_args()
-    planned = tasks(options.parts, options.seeds, options.confounded_seeds or options.seeds)
+    planned = tasks(options.parts, options.seeds, options.confounded_seeds or options.seeds, options.sizes)
     rows = common.run_from(options, planned, "independence")
     sections, bars = ["# Conditional independence", NOTES], []
     if "paper" in options.parts:

@@ -21,6 +21,7 @@ NETWORKS = {
     "one Gaussian": Network.linear(2, 1),
     "linear": Network.linear(3, 2),
     "tanh": Network.tanh(3, 6, 2),
+    "index": Network.index(4, 5, 2),
     "tanh, one column": Network.tanh(1, 1, 1),
     "paper": Network.paper(2, 4, 16),
     "paper without context": Network.paper(0, 4, 16),

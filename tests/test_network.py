@@ -50,6 +50,7 @@ def test_layout_agrees_with_the_description(network):
         (Network.linear(0, 1), 3),
         (Network.linear(3, 2), 2 * 3 + 3 * 2),
         (Network.tanh(3, 8, 2), 2 * 3 + (3 * 8 + 8) + (8 * 6 + 6)),
+        (Network.index(3, 8, 2), 2 * 3 + (3 + 1) + (8 + 8) + (8 * 6 + 6)),
         # c: 5 -> 4 -> 4; three heads: 4 -> 4 -> 16
         (Network.paper(5, 4, 16), (5 * 4 + 4) + (4 * 4 + 4) + 3 * ((4 * 4 + 4) + (4 * 16 + 16))),
         (Network.paper(0, 4, 16), 4 + (4 * 4 + 4) + 3 * ((4 * 4 + 4) + (4 * 16 + 16))),
@@ -94,6 +95,19 @@ def test_features(name):
         columns += list(np.tanh(weights @ context[: network.n_inputs] + biases[:, None]))
     for column in columns:
         assert np.isclose(features, column[:, None], rtol=1e-12, atol=1e-12).all(axis=0).any()
+
+
+def test_features_of_an_index_network_vary_with_the_index_alone():
+    network = Network.index(3, 8, 2)
+    theta, context = parameters(network), rows(network, 25)[1]
+    theta[3:6] = 0.0  # the log-scale
+    direction = theta[network.layer_slices[0][0]]
+    across = np.linalg.svd(direction[None])[2][1:]  # at right angles to the direction
+    moved = context + across.T @ np.random.default_rng(0).standard_normal((2, 25))
+    assert np.abs(moved - context).max() > 1.0
+    features = network.hidden_features(theta, context)
+    assert features.shape == (25, 9)
+    np.testing.assert_allclose(network.hidden_features(theta, moved), features, atol=1e-9)
 
 
 def test_a_network_is_a_value():

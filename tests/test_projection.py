@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pydine.engine.ladder import LadderSettings, fit_ladder
-from pydine.engine.projection import LARGEST_SHARE, ROWS_AT_ONCE, FunctionsOfZ, Projection
+from pydine.engine.projection import FIRST_SHARE, LARGEST_SHARE, ROWS_AT_ONCE, FunctionsOfZ, Projection
 
 
 def sample(n, d=3, dz=2, seed=0):
@@ -41,6 +41,9 @@ class Functions:
         first = np.column_stack([np.ones(z.shape[1]), *z])
         return first if self.features is None else np.hstack([first, self.features(z)])
 
+    def kinds(self, z):
+        return [] if self.features is None else [np.ones(self.features(z).shape[1])]
+
 
 def project(latents, z, features=None):
     return Projection.fit(latents, z, Functions(len(z), features))
@@ -48,12 +51,12 @@ def project(latents, z, features=None):
 
 def residual_maker(z, features):
     """The matrix that takes a latent to its residuals, shape (n, n), and the degrees of freedom that it leaves."""
-    rows = np.eye(z.shape[1])[:, None]
-    projections = [project(row, z, features) for row in rows]
-    maker = np.vstack([projection(row, z) for projection, row in zip(projections, rows, strict=True)])
-    np.testing.assert_allclose([p.cross_product[0, 0] for p in projections], np.diag(maker), atol=1e-7)
-    (dof,) = {projection.dof for projection in projections}
-    return maker, dof
+    n = z.shape[1]
+    latents = sample(n, seed=1)[0]
+    projection = project(latents, z, features)
+    maker = projection.of_sample(np.eye(n), list(projection.blocks(z)))
+    np.testing.assert_allclose(projection.cross_product, latents @ maker @ latents.T, atol=1e-7)
+    return maker, projection.dof
 
 
 def annihilated(z, features=None):
@@ -176,12 +179,29 @@ class TestDegreesOfFreedom:
 
     @pytest.mark.parametrize("n", [12, 30, 60, 150])
     def test_budget(self, n):
-        """Features take a share of the rows at most, and about that where there are rows enough."""
+        """Features take a share of the rows at most, and about the first share if they tell nothing."""
         z = sample(n)[1]
         maker, dof = residual_maker(z, many)
         assert n - dof <= max(3, LARGEST_SHARE * n)
-        assert n - dof > LARGEST_SHARE * n - 2 or n < 30
+        assert n - dof > FIRST_SHARE * n - 2 or n < 30
         np.testing.assert_allclose(maker @ annihilated(z), 0.0, atol=1e-8)
+
+    @pytest.mark.parametrize("both", [True, False])
+    def test_more_is_spent_while_both_sides_follow_z(self, both):
+        """Beyond the first share: what one side alone follows does no harm."""
+        z = sample(200)[1]
+        noise = sample(200, d=2, seed=1)[0]
+        follows = many(z) @ np.random.default_rng(0).standard_normal((100, 2))
+        latents = noise + follows.T / 5.0 if both else np.vstack([noise[0] + follows.T[0] / 5.0, noise[1]])
+        spent = 200 - Projection.fit(latents, z, Functions(2, many), dx=1).dof
+        assert spent > 0.45 * 200 if both else spent < 0.45 * 200
+
+    @pytest.mark.parametrize("size", [0.0, 1.0])
+    def test_where_flows_found_nothing_the_latents_must_show_it(self, size):
+        z = sample(300)[1]
+        latents = sample(300, d=2, seed=1)[0] + size * np.sin(2.0 * z)
+        spent = 300 - Projection.fit(latents, z, Functions(2, waves), nonlinear=False, dx=1).dof
+        assert spent == (9 if size else 3)
 
     @pytest.mark.parametrize(("d", "n"), [(40, 51), (40, 60), (20, 31), (3, 14)])
     def test_more_degrees_of_freedom_are_left_than_there_are_latents(self, d, n):
@@ -267,7 +287,7 @@ class TestFunctionsOfZ:
 
     def test_where_z_acts_linearly_little_is_spent(self):
         latents, z = sample(1000)
-        assert Projection.fit(latents, z, FunctionsOfZ.choose(2, 1000, None, 0)).dof > 950
+        assert Projection.fit(latents, z, FunctionsOfZ.choose(2, 1000, (), 0), nonlinear=False).dof > 950
 
     def test_a_projection_pickles(self):
         z, unit = curve(200)

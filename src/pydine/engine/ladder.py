@@ -1,6 +1,6 @@
 """The ladder: models of one unit from plain to rich, combined by their held-out likelihood.
 
-    marginal -> linear -> additive -> quadratic -> networks -> wide networks
+    marginal -> linear -> additive -> quadratic -> index -> networks -> wide networks
 
 Every rung is a mixture of Gaussians whose parameters depend on the context (a conditional flow of the paper's kind);
 a mixture of rungs is one as well. Rungs are fitted on folds; the weights of the mixture maximise the likelihood of
@@ -23,17 +23,19 @@ from pydine.engine.compilation import compiled
 from pydine.engine.kernel import HALF_LOG_2PI
 from pydine.engine.network import Network
 from pydine.engine.optimiser import maximise
-from pydine.engine.unit import MARGINAL, Expansion, FittedUnit, Model, additive, identity, quadratic, with_radius
+from pydine.engine.unit import MARGINAL, Expansion, FittedUnit, Model, additive, cubic, identity, quadratic, with_radius
 
 FloatArray = NDArray[np.float64]
 RowArray = NDArray[np.intp]
 SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 
 NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixture
-ROWS_PER_PRODUCT = 10  # the quadratic rung needs this many training rows for each product of two columns
+ROWS_PER_PRODUCT = 3  # the quadratic rung needs this many training rows for each product of two columns
 LEAST_GAIN = 3.0  # nats: a likelihood-ratio test of a mixture weight of zero at the level 0.007
 LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
+WARP_PRECISION = 1000.0  # of the cubes in an index network: columns bend little when they are turned into scores
+INDEX_SLOPE = 0.8  # of an index network's hidden units at the start; their middles are spread over the index
 TRIAL_PATIENCE = 25  # steps that a network on trial may take without following held-out rows better
 
 
@@ -44,7 +46,8 @@ class LadderSettings:
     Parameters
     ----------
     networks, wide_networks : int
-        Networks in a fold, from different starts. Wide ones have twice the hidden units and four times the components,
+        Networks in a fold, from different starts, beside the two that see one combination of the context; 0 for none at
+        all. Wide ones have twice the hidden units and four times the components,
         and see the context's radius: for shapes (clusters, rings) that two Gaussians cannot follow.
     hidden_units, components : int
         Width of a network's hidden layer, and Gaussian components of every rung.
@@ -72,7 +75,13 @@ class LadderSettings:
 
 @dataclass(frozen=True)
 class _Rung:
-    """A way to fit: a name, what it sees of the context, and the start of its network (None: no network)."""
+    """A way to fit: a name, what it sees of the context, and the start of its network (None: no network).
+
+    "index" and "curved index" are networks that see one linear combination of the context. A z of many columns often
+    acts through few of their combinations, and one direction is learned from far fewer rows than a whole network is.
+    They start from the direction in which the linear rung found the target to rise, and from the one in which it is
+    bent most.
+    """
 
     name: str
     expansion: Expansion = identity
@@ -81,6 +90,10 @@ class _Rung:
     @property
     def is_wide(self) -> bool:
         return self.name == "wide"
+
+    @property
+    def is_index(self) -> bool:
+        return self.name in ("index", "curved index")
 
 
 @dataclass(frozen=True)
@@ -191,6 +204,8 @@ def _rungs(c: int, n_train: int, settings: LadderSettings) -> list[_Rung]:
     rungs = [_Rung("linear"), _Rung("additive", additive)]
     if 0 < c * (c - 1) // 2 <= n_train // ROWS_PER_PRODUCT:
         rungs.append(_Rung("quadratic", quadratic))
+    if c > 1 and settings.networks > 0:
+        rungs += [_Rung("index", cubic, start=0), _Rung("curved index", cubic, start=1)]
     rungs += [_Rung("network", start=s) for s in range(settings.networks)]
     return rungs + [_Rung("wide", with_radius, start=s) for s in range(settings.wide_networks)]
 
@@ -231,12 +246,13 @@ def _climb(
             model = fit_without_network(rung.name, rung.expansion)
         else:
             linear = fit_without_network("linear", identity)  # what networks start from, whether it counts or not
+            fit = _fit_index if rung.is_index else _fit_network
             if on_trial:  # most that will be refused shows within a few steps, as they carry it away from held-out rows
-                model = _fit_network(t, x, rung, settings, linear.theta, (t_held, x_held))
+                model = fit(t, x, rung, settings, linear.theta, (t_held, x_held))
                 if _mixture_gain(densities, model.log_density(t_held, x_held)) < LEAST_GAIN:
                     refused.add(rung.name)
                     continue
-            model = _fit_network(t, x, rung, settings, linear.theta)
+            model = fit(t, x, rung, settings, linear.theta)
         density = model.log_density(t_held, x_held)
         if on_trial and _mixture_gain(densities, density) < LEAST_GAIN:
             refused.add(rung.name)
@@ -314,6 +330,44 @@ def _fit_network(
     iterations = settings.iterations * (3 if rung.is_wide else 1)
     watched = None if held is None else (held[0], rung.expansion(held[1]))
     return Model(network, _train(network, start, decay, t, expanded, iterations, watched), rung.expansion)
+
+
+def _fit_index(
+    t: FloatArray,
+    x: FloatArray,
+    rung: _Rung,
+    settings: LadderSettings,
+    linear: FloatArray,
+    held: tuple[FloatArray, FloatArray] | None = None,
+) -> Model:
+    """A network of one linear combination of the context; it starts as the linear rung, as `_fit_network` does."""
+    expanded, c, h, n = rung.expansion(x), len(x), settings.hidden_units, len(t)
+    network = Network.index(len(expanded), h, settings.components)
+    (direction, _), (slopes, middles), (_, last_bias) = network.layer_slices
+    none, warp = np.zeros(c), np.full(c, WARP_PRECISION / n)
+    start = np.zeros(network.n_parameters)
+    start[: network.n_skip] = np.concatenate([linear[:c], none, linear[c : 2 * c], none])
+    start[direction] = np.append(_bent(t, x, linear[:c]) if rung.start else _unit(linear[:c]), none)
+    start[slopes] = INDEX_SLOPE
+    start[middles] = INDEX_SLOPE * np.linspace(1.3, -1.3, h)
+    start[last_bias] = linear[2 * c :]
+    decay = np.full(network.n_parameters, settings.weight_decay / n)
+    decay[: network.n_skip] = decay[last_bias] = LINEAR_PRECISION / n
+    decay[c : 2 * c] = decay[3 * c : 4 * c] = decay[direction][c:] = warp
+    watched = None if held is None else (held[0], rung.expansion(held[1]))
+    return Model(network, _train(network, start, decay, t, expanded, settings.iterations, watched), rung.expansion)
+
+
+def _unit(direction: FloatArray) -> FloatArray:
+    return direction / max(float(np.linalg.norm(direction)), 1e-12)
+
+
+def _bent(t: FloatArray, x: FloatArray, location: FloatArray) -> FloatArray:
+    """Where the target bends most along the context: the first principal Hessian direction (Li 1992), shape (c,)."""
+    residual = t - location @ x
+    bends, directions = np.linalg.eigh((x * (residual - residual.mean())) @ x.T / len(t))
+    bent: FloatArray = directions[:, np.argmax(np.abs(bends))]
+    return bent
 
 
 def _spread(outputs: FloatArray, k: int) -> FloatArray:

@@ -18,13 +18,14 @@ from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, fit_ladder
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive, columnwise, unique
-from pydine.engine.projection import FARTHEST_SCORE, ROWS_AT_ONCE, Blocks, FunctionsOfZ, Projection
+from pydine.engine.projection import FARTHEST_SCORE, Blocks, FunctionsOfZ, Projection
 from pydine.engine.unit import FittedUnit
 
 FloatArray = NDArray[np.float64]
 
-# Functions of z beyond z itself are projected out if rungs above the linear one have this weight, averaged over units.
+# Z acts non-linearly if rungs above the linear one have this weight, averaged over units.
 NONLINEAR_WEIGHT = 0.05
+VALUES_KEPT = 1 << 26  # of functions of z, in half a gibibyte
 SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
 
 
@@ -85,9 +86,10 @@ class Latents:
 
     @cached_property
     def _functions(self) -> Blocks:
-        """The functions of z that are projected out; where rows are many, evaluated block by block each time."""
+        """The functions of z that are projected out; where values are too many, evaluated block by block each time."""
         blocks = _Functions(self.projection, self.z)
-        return list(blocks) if self.n_rows <= ROWS_AT_ONCE else blocks
+        count = 0 if self.projection is None else len(self.projection.chosen)
+        return list(blocks) if self.n_rows * count <= VALUES_KEPT else blocks
 
     def of(self, side: str) -> FloatArray:
         """Latents of ``"x"`` or ``"y"``, shape (d, n)."""
@@ -251,22 +253,14 @@ def fit_flow_of(
         return fitted, *ScoreMap.fit(fitted.latent(target, context) if fitted.models else target)
 
     fitted, recalibration, columns = zip(*run(fit_unit, units, n_jobs, step), strict=True)
-    learned = _units_to_learn_from(units, fitted, dz, together)
-    functions = FunctionsOfZ.choose(dz, len(blocks[0]), learned, settings.seed)
+    see_z = tuple(f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz) if dz else None
+    functions = FunctionsOfZ.choose(dz, len(blocks[0]), see_z, settings.seed)
     unprojected, z_scores = np.array(columns), scores[dx + dy :]
-    projection = Projection.fit(unprojected, z_scores, functions, together + SPARE_DOF)
+    # The weight of non-linear rungs is averaged over the units where it is largest: as many as are looked at together.
+    nonlinear = float(np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:])) >= NONLINEAR_WEIGHT
+    projection = Projection.fit(
+        unprojected, z_scores, functions, nonlinear=nonlinear, least_dof=together + SPARE_DOF, dx=dx
+    )
     maps = tuple(m for m, _ in fits)
     flow = RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
     return flow, Latents(dimensions, unprojected, z_scores, projection.cross_product, projection.dof, projection)
-
-
-def _units_to_learn_from(
-    units: list[Unit], fitted: tuple[FittedUnit, ...], dz: int, together: int
-) -> tuple[FittedUnit, ...] | None:
-    """Units that see z alone, if z acts non-linearly on some; otherwise nothing is to be learned from them.
-
-    The weight of non-linear rungs is averaged over the units where it is largest: as many as are looked at together.
-    """
-    if dz == 0 or np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:]) < NONLINEAR_WEIGHT:
-        return None
-    return tuple(f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz)

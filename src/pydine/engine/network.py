@@ -55,6 +55,11 @@ class Network:
         return cls(n_context, n_context, (hidden,), components, (TANH,))
 
     @classmethod
+    def index(cls, n_context: int, hidden: int, components: int) -> Network:
+        """One smooth hidden layer that sees a single linear combination of the context, beside the linear part."""
+        return cls(n_context, n_context, (1, hidden), components, (IDENTITY, TANH))
+
+    @classmethod
     def paper(cls, n_context: int, hidden: int, components: int) -> Network:
         """Build the paper's networks ("Neural Network Parametrization"): h = c(x_<i, z), then w(h), mu(h), ln sigma(h).
 
@@ -100,7 +105,7 @@ class Network:
         return int(self.layer_slices[-1][1].stop)
 
     def hidden_features(self, theta: FloatArray, context: FloatArray) -> FloatArray:
-        """Return what the network has learned of its context: its hidden units and its bounded log-scale.
+        """Return what the network has learned of its context: its last hidden units and its bounded log-scale.
 
         Parameters
         ----------
@@ -114,7 +119,9 @@ class Network:
         c = self.n_context
         parts = [np.tanh(theta[c : 2 * c] @ context)[:, None]]
         if self.hidden:
-            weights, biases = self.layer_slices[0]
-            first = theta[weights].reshape(self.hidden[0], self.n_inputs)
-            parts.append(np.tanh(context[: self.n_inputs].T @ first.T + theta[biases]))
+            units = context[: self.n_inputs].T
+            for (weights, biases), activation in zip(self.layer_slices[:-1], self.activations, strict=True):
+                units = units @ theta[weights].reshape(-1, units.shape[1]).T + theta[biases]
+                units = np.tanh(units) if activation == TANH else units
+            parts.append(units)
         return np.hstack(parts)

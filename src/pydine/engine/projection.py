@@ -4,7 +4,10 @@ A flow follows z imperfectly, and what it leaves or overfits differs between the
 that is to be measured. A projection on the same functions of z on both sides costs only degrees of freedom, whichever
 functions are taken. So z itself is always projected out; so are its cubes where rows are plenty, because what acts
 linearly in the units of z bends when z is turned into scores; and where z acts non-linearly a rich set of functions is:
-what either side's networks learned, polynomials, and random waves.
+what either side's networks learned, polynomials, waves along each column, and random waves.
+
+Which of the rich set are taken first: those that a prior expects to act most, given those taken already. The prior
+gives each of the four kinds the same variance in total.
 """
 
 from __future__ import annotations
@@ -22,13 +25,22 @@ from pydine.engine.unit import quadratic
 
 FloatArray = NDArray[np.float64]
 
-WAVES, WAVE_FREQUENCY = 200, 1.5
+WAVES_PER_COLUMN, MOST_WAVES, WAVE_FREQUENCY = 80, 600, 1.5
+COLUMN_WAVES, HALF_PERIOD = 8, 4.0  # cosines along each column, of which the slowest goes from 1 to -1 over +-4
+COLUMN_SMOOTHNESS = 0.7  # lengthscale of the prior for functions of one column, in scores
 MOST_UNITS, SKETCHES = 40, 200  # more units than that are sketched, by so many combinations of what they learned
 CUBIC_SHARE = 0.05  # of the rows' degrees of freedom may always go into z and its cubes
-LARGEST_SHARE = 1.0 / 3.0  # of the rows' degrees of freedom go into the functions of z
+# Of the rows' degrees of freedom, the first share may go into functions of z where z acts non-linearly; more, in steps
+# and up to the largest share, as long as both sides still follow the functions of the last step.
+FIRST_SHARE, STEP_SHARE, LARGEST_SHARE = 1.0 / 3.0, 0.1, 0.6
+CLEARLY = (
+    1.645  # standard errors by which both sides must follow functions of z, where the flows found z to act linearly
+)
+NEGLIGIBLE_BIAS = 1e-3  # standard errors that the functions left out may move a correlation by, under the prior
 SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
 FARTHEST_SCORE = 10.0
 ROWS_AT_ONCE = 1 << 14
+COLUMN_KIND = 2  # the place of the waves along columns among the kinds
 
 Blocks = Iterable[tuple[slice, FloatArray]]  # rows, and the functions of z there, shape (rows, r)
 
@@ -69,10 +81,10 @@ class FunctionsOfZ:
     cubic : bool
         Whether the cubes of z are always among them.
     learned : tuple of FittedUnit (or a Sketch of many) or None
-        Units that see z alone and whose networks' hidden units are used, with polynomials and random waves beside
-        them: cosines along random directions, which span the more smooth functions of z the more there are. None
-        where z acts linearly.
-    directions, phases : ndarray, shapes (dz, WAVES) and (WAVES,)
+        Units that see z alone and whose networks' hidden units are used, with polynomials, waves along each column
+        and random waves beside them: cosines along random directions, which span the more smooth functions of z the
+        more there are. None for none of these.
+    directions, phases : ndarray, shapes (dz, waves) and (waves,)
     """
 
     dz: int
@@ -86,9 +98,9 @@ class FunctionsOfZ:
         """Choose the functions for n rows."""
         if learned is not None and len(learned) > MOST_UNITS:
             learned = (Sketch(learned, seed),)
-        rng = np.random.default_rng([seed, dz])
-        directions = rng.standard_normal((dz, WAVES)) * (WAVE_FREQUENCY / np.sqrt(max(dz, 1)))
-        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, directions, rng.uniform(0.0, 2.0 * np.pi, WAVES))
+        rng, waves = np.random.default_rng([seed, dz]), min(WAVES_PER_COLUMN * dz, MOST_WAVES)
+        directions = rng.standard_normal((dz, waves)) * (WAVE_FREQUENCY / np.sqrt(max(dz, 1)))
+        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, directions, rng.uniform(0.0, 2.0 * np.pi, waves))
 
     @property
     def n_always(self) -> int:
@@ -96,17 +108,37 @@ class FunctionsOfZ:
         return 1 + (2 if self.cubic else 1) * self.dz
 
     def __call__(self, z: FloatArray) -> FloatArray:
-        """Evaluate all of them; beyond any score that a sample can have they are constant, so they stay finite."""
+        """Evaluate all of them: those that are always used, then kind by kind."""
+        return np.hstack([part for kind in self._kinds(z) for part in kind])
+
+    def kinds(self, z: FloatArray) -> list[FloatArray]:
+        """Prior variances of those that are not always used, within each kind: they are in the same order, (q_i,).
+
+        They are equal, but for the waves along columns, which fade as those of a smooth function do.
+        """
+        counts = [sum(part.shape[1] for part in kind) for kind in self._kinds(z[:, :1])[1:]]
+        priors = [np.ones(count) for count in counts]
+        if priors:
+            frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, COLUMN_WAVES + 1)
+            priors[COLUMN_KIND] = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
+        return priors
+
+    def _kinds(self, z: FloatArray) -> list[list[FloatArray]]:
+        """Arrays (n, q_i) by kind; beyond any score that a sample can have they are constant, so they stay finite."""
         z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
-        parts = [np.ones((z.shape[1], 1)), z.T]
+        always = [np.ones((z.shape[1], 1)), z.T]
         if self.cubic:
-            parts.append(((z * z - 3.0) * z).T)
-        if self.learned is not None:
-            parts.append(quadratic(z)[self.dz :].T)
-            parts += [part for unit in self.learned for part in unit.features(z)]
+            always.append(((z * z - 3.0) * z).T)
+        if self.learned is None:
+            return [always]
+        return [
+            always,
+            [quadratic(z)[self.dz :].T],
+            [part for unit in self.learned for part in unit.features(z)],
+            [_column_waves(z)],
             # NumPy vectorises the cosine in float32 only; any smooth function serves, so its rounding does not matter.
-            parts.append(np.cos((z.T @ self.directions + self.phases).astype(np.float32)))
-        return np.hstack(parts)
+            [np.cos((z.T @ self.directions + self.phases).astype(np.float32))],
+        ]
 
 
 @dataclass(frozen=True)
@@ -135,7 +167,16 @@ class Projection:
     dof: int
 
     @classmethod
-    def fit(cls, latents: FloatArray, z: FloatArray, functions: FunctionsOfZ, least_dof: int = 0) -> Projection:
+    def fit(
+        cls,
+        latents: FloatArray,
+        z: FloatArray,
+        functions: FunctionsOfZ,
+        *,
+        nonlinear: bool = True,
+        least_dof: int = 0,
+        dx: int = 0,
+    ) -> Projection:
         """Project functions of z out of latents.
 
         Parameters
@@ -143,20 +184,30 @@ class Projection:
         latents : ndarray, shape (d, n)
         z : ndarray, shape (dz, n)
         functions : FunctionsOfZ
-            Those that are not always used are as far as a third of the degrees of freedom goes.
+            Those that are not always used are as far as `FIRST_SHARE` of the degrees of freedom goes, and beyond while
+            the latents follow them.
+        nonlinear : bool
+            Whether z is known to act non-linearly; otherwise the latents have to follow the first functions clearly.
         least_dof : int
             Degrees of freedom that they must leave.
+        dx : int
+            Latents of the first side; 0 or all of them if there are no sides.
         """
         n = latents.shape[1]
         gram = _gram(latents, z, functions)
         q = len(gram) - len(latents)
         size, target = gram[:q, :q], gram[:q, q:]
         budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
-        chosen = _independent(size, functions.n_always, budget)
+        negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
+        chosen, n_always = _independent(size, functions.n_always, functions.kinds(z), budget, negligible)
         factor: FloatArray = np.asarray(np.linalg.cholesky(size[np.ix_(chosen, chosen)]), dtype=np.float64)
-        coefficients = cho_solve((factor, True), target[chosen])
-        cross = gram[q:, q:] - target[chosen].T @ coefficients
-        return cls(functions, chosen, factor, coefficients, 0.5 * (cross + cross.T), n - len(chosen))
+        white = solve_triangular(factor, target[chosen], lower=True)  # what each function adds to those before it
+        clearly = 0.0 if nonlinear else CLEARLY
+        used = _enough(white * white, np.diag(gram)[q:], n, dx, n_always, clearly)
+        chosen, factor, white = chosen[:used], factor[:used, :used], white[:used]
+        cross = gram[q:, q:] - white.T @ white
+        coefficients = solve_triangular(factor, white, lower=True, trans=1)
+        return cls(functions, chosen, factor, coefficients, 0.5 * (cross + cross.T), n - used)
 
     def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
         """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
@@ -207,22 +258,88 @@ def _gram(latents: FloatArray, z: FloatArray, functions: FunctionsOfZ) -> FloatA
     return total
 
 
-def _independent(size: FloatArray, n_first: int, budget: int) -> NDArray[np.intp]:
-    """Choose linearly independent functions: all that are independent of the first ones, then at most `budget` others.
+def _independent(
+    size: FloatArray, n_always: int, priors: list[FloatArray], budget: int, negligible: float
+) -> tuple[NDArray[np.intp], int]:
+    """Choose functions by their cross-products (q, q): all independent ones of the first, then at most `budget` others.
 
-    Pivoted Cholesky takes at every step the function that the chosen ones explain least.
+    They are in the order of choice; how many are of the first is returned beside them.
+
+    Pivoted Cholesky takes at every step the function that the chosen ones explain least, counted in prior variance, and
+    ends where all that is left together is a negligible share of it.
     """
     scale = np.sqrt(np.diag(size))
     normal = size / np.outer(scale, scale)
-    first = _pivots(normal[:n_first, :n_first])
-    if budget == 0 or len(size) == n_first:
-        return first
-    factor = np.linalg.cholesky(normal[np.ix_(first, first)])
-    explained = np.linalg.solve(factor, normal[first][:, n_first:])
-    rest = _pivots(normal[n_first:, n_first:] - explained.T @ explained)
-    return np.concatenate([first, np.sort(n_first + rest[:budget])])
+    always, _ = _pivots(normal[:n_always, :n_always])
+    if budget == 0 or len(size) == n_always:
+        return always, len(always)
+    factor = np.linalg.cholesky(normal[np.ix_(always, always)])
+    explained = solve_triangular(factor, normal[always][:, n_always:], lower=True)
+    rest = normal[n_always:, n_always:] - explained.T @ explained
+    weights = np.sqrt(_balanced(priors, np.diag(rest)))
+    pivots, left = _pivots(rest * np.outer(weights, weights))
+    enough = min(budget, int(np.count_nonzero(left > negligible)) + 1)
+    return np.concatenate([always, n_always + pivots[:enough]]), len(always)
 
 
-def _pivots(matrix: FloatArray) -> NDArray[np.intp]:
-    _, pivots, rank, _ = dpstrf(matrix, tol=SMALLEST_REMAINDER)
-    return np.asarray(pivots[:rank] - 1, dtype=np.intp)
+def _enough(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always: int, clearly: float) -> int:
+    """How many of the functions to use.
+
+    What is left of z does harm where both sides follow it, so the steps beyond the first share end where the functions
+    of one side's last step explain no more of its latents than as many functions of noise would.
+
+    Parameters
+    ----------
+    energies : ndarray, shape (r, d)
+        What each function, in turn, takes off the sum of squares of each latent.
+    totals : ndarray, shape (d,)
+        Those sums of squares.
+    n : int
+        Rows.
+    dx : int
+    n_always : int
+    clearly : float
+        Standard errors by which both sides must follow the first step's functions for any to be used; 0 for no such
+        condition.
+    """
+    r, d = energies.shape
+    step = max(1, int(STEP_SHARE * n))
+    noise = np.maximum((totals - energies.sum(axis=0)) / max(n - r, 1), SMALLEST_REMAINDER)
+    sides = [slice(0, dx), slice(dx, d)] if 0 < dx < d else [slice(0, d)]
+
+    def followed(start: int, stop: int) -> float:
+        """Standard errors by which the side that follows these functions least does so more than noise would."""
+        excess = energies[start:stop].sum(axis=0) / noise - (stop - start)
+        return min(float(excess[side].sum() / np.sqrt(2.0 * (stop - start) * excess[side].size)) for side in sides)
+
+    if r > n_always and clearly > 0.0 and followed(n_always, min(r, n_always + step)) < clearly:
+        return n_always
+    used = int(min(r, max(n_always, FIRST_SHARE * n)))
+    while n_always < used < r and followed(max(n_always, used - step), used) > 0.0:
+        used = min(r, used + step)
+    return used
+
+
+def _balanced(priors: list[FloatArray], variances: FloatArray) -> FloatArray:
+    """Prior variances of coefficients, scaled so that the functions of each kind vary by 1 together, shape (q,)."""
+    balanced, start = [], 0
+    for prior in priors:
+        total = float(prior @ variances[start : start + len(prior)])
+        balanced.append(prior / total if total > SMALLEST_REMAINDER else np.zeros(len(prior)))
+        start += len(prior)
+    return np.concatenate(balanced)
+
+
+def _column_waves(z: FloatArray) -> FloatArray:
+    """Cosines of each column by itself, (dz, n) to (n, dz COLUMN_WAVES)."""
+    angles = (np.clip(z, -HALF_PERIOD, HALF_PERIOD) + HALF_PERIOD) * (0.5 * np.pi / HALF_PERIOD)
+    waves = np.cos(angles.T.astype(np.float32)[:, :, None] * np.arange(1, COLUMN_WAVES + 1, dtype=np.float32))
+    return waves.reshape(z.shape[1], -1)
+
+
+def _pivots(matrix: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Columns in the order of pivoted Cholesky, and what share of the trace each and those before it leave."""
+    total = float(np.trace(matrix))
+    factor, pivots, rank, _ = dpstrf(matrix, tol=SMALLEST_REMAINDER * float(np.diag(matrix).max()))
+    found = np.cumsum((np.triu(factor[:rank]) ** 2).sum(axis=1))
+    return np.asarray(pivots[:rank] - 1, dtype=np.intp), 1.0 - found / total

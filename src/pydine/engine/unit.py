@@ -40,6 +40,11 @@ def identity(context: FloatArray) -> FloatArray:
     return context
 
 
+def cubic(context: FloatArray) -> FloatArray:
+    """The context and its Hermite polynomials of degree 3: what adds up in the columns' own units bends in scores."""
+    return np.vstack([context, (context * context - 3.0) * context / np.sqrt(6.0)])
+
+
 def additive(context: FloatArray) -> FloatArray:
     """The context, its radius, and their Hermite polynomials of degree 2 and 3, orthonormal under normal scores."""
     context = with_radius(context)
@@ -53,7 +58,7 @@ def quadratic(context: FloatArray) -> FloatArray:
     return np.vstack([additive(context), context[first] * context[second]])
 
 
-EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, additive, quadratic)}
+EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, cubic, additive, quadratic)}
 
 
 # --- a fitted unit ----------------------------------------------------------------------------------------------------

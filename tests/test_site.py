@@ -67,7 +67,7 @@ def test_everything_public_is_in_the_reference(site):
 
 def test_every_command_is_described():
     text = (DOCS / "cli.md").read_text(encoding="utf-8")
-    commands = [command.name for command in app.app.registered_commands]
+    commands = [command.name for command in app.command_line().registered_commands]
     assert len(commands) > 5
     assert [name for name in commands if f"`pydine {name}`" not in text] == []
 

@@ -8,51 +8,62 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from pydine._version import __version__
-from pydine.cli import bench, demo, doctor, graph, matrix, mi, rank, report, test
 from pydine.cli.options import FLAG
 
 BAD_DATA = 1
 INTERRUPTED = 130
 SHORT = 3.0  # seconds
 
-app = typer.Typer(
-    name="pydine",
-    help="How much does X tell about Y, once Z is known, and how sure is that?\n\n"
-    "Answers come from a file of columns: CSV, TSV, Parquet, Feather, Arrow, .npy or .npz, or a pipe ([bold]-[/bold]). "
-    "Every command has a page of its own: [cyan]pydine mi --help[/cyan].",
-    epilog="[bold]Exit codes[/bold]  0 answered; 1 a file or its data cannot be used, in one sentence; 2 wrong usage; "
-    "3 independence is rejected (test --exit-code); 130 interrupted.\n\n"
-    "[bold]Start here[/bold]  [cyan]pydine demo[/cyan], then [cyan]pydine rank your.csv --target COLUMN[/cyan]",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _add(name: str, function: Callable[..., None], panel: str, examples: str | None = None) -> None:
-    """Make a command of a function; its page of help is the docstring, with every paragraph filled by the terminal."""
-    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    page = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    app.command(name, help=page, epilog=examples, rich_help_panel=panel)(function)
-
-
 QUESTIONS, MORE = "Questions about your data", "More"
-_add("mi", mi.mi, QUESTIONS, mi.EXAMPLES)
-_add("test", test.independence, QUESTIONS, test.EXAMPLES)
-_add("rank", rank.rank, QUESTIONS, rank.EXAMPLES)
-_add("matrix", matrix.matrix, QUESTIONS, matrix.EXAMPLES)
-_add("graph", graph.graph, QUESTIONS, graph.EXAMPLES)
-_add("report", report.report, QUESTIONS, report.EXAMPLES)
-_add("demo", demo.demo, MORE)
-_add("bench", bench.bench, MORE, bench.EXAMPLES)
-_add("doctor", doctor.doctor, MORE)
+# A command, the function in its module of that name, and where help lists it.
+COMMANDS = {
+    "mi": ("mi", QUESTIONS),
+    "test": ("independence", QUESTIONS),
+    "rank": ("rank", QUESTIONS),
+    "matrix": ("matrix", QUESTIONS),
+    "graph": ("graph", QUESTIONS),
+    "report": ("report", QUESTIONS),
+    "demo": ("demo", MORE),
+    "bench": ("bench", MORE),
+    "doctor": ("doctor", MORE),
+}
+
+
+def command_line(*names: str) -> typer.Typer:
+    """Make the command line with the commands named, or with all: whoever asks for one need not wait for the others."""
+    app = typer.Typer(
+        name="pydine",
+        help="How much does X tell about Y, once Z is known, and how sure is that?\n\n"
+        "Answers come from a file of columns: CSV, TSV, Parquet, Feather, Arrow, .npy or .npz, or a pipe "
+        "([bold]-[/bold]). Every command has a page of its own: [cyan]pydine mi --help[/cyan].",
+        epilog="[bold]Exit codes[/bold]  0 answered; 1 a file or its data cannot be used, in one sentence; "
+        "2 wrong usage; 3 independence is rejected (test --exit-code); 130 interrupted.\n\n"
+        "[bold]Start here[/bold]  [cyan]pydine demo[/cyan], then [cyan]pydine rank your.csv --target COLUMN[/cyan]",
+        rich_markup_mode="rich",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name in names or COMMANDS:
+        _add(app, name)
+    return app
+
+
+def _add(app: typer.Typer, name: str) -> None:
+    """Make a command of its function; its page of help is the docstring, every paragraph filled by the terminal."""
+    function, panel = COMMANDS[name]
+    module = import_module(f"pydine.cli.{name}")
+    answer = getattr(module, function)
+    paragraphs = inspect.cleandoc(answer.__doc__ or "").split("\n\n")
+    page = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    app.command(name, help=page, epilog=getattr(module, "EXAMPLES", None), rich_help_panel=panel)(answer)
 
 
 def _print_version(asked: bool) -> None:
@@ -61,7 +72,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     _version: Annotated[
         bool,
@@ -75,8 +85,9 @@ def main() -> None:
     """Run the command line; every failure is one sentence and a code."""
     signal.signal(signal.SIGINT, _interrupted)
     _postpone_collection()
+    _spare_imports()
     try:
-        app(prog_name="pydine")
+        command_line(*(name for name in sys.argv[1:2] if name in COMMANDS))(prog_name="pydine")
     except FileNotFoundError as error:
         _fail(f"there is no file {error.filename!s}.")
     except OSError as error:
@@ -99,6 +110,18 @@ def _postpone_collection() -> None:
     timer = threading.Timer(SHORT, gc.enable)
     timer.daemon = True
     timer.start()
+
+
+def _spare_imports() -> None:
+    """Keep SciPy, which takes all that NumPy lists, from importing packages that nobody here uses.
+
+    A tenth of a second; they are still there for whoever names them.
+    """
+    import numpy as np
+
+    unused = {"f2py", "testing", "ctypeslib"}
+    np.__all__ = [name for name in np.__all__ if name not in unused]
+    getattr(np, "__numpy_submodules__", set()).difference_update(unused)
 
 
 def _fail(sentence: str) -> NoReturn:

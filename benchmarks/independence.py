@@ -106,6 +106,7 @@ def confounded_table(rows: pd.DataFrame) -> tuple[str, list[common.Bar]]:
                 "n": n,
                 "dz": dz,
                 "family": family,
+                "datasets": int((null.method == "test").sum()),
                 "type I": rate(null),
                 "analytic": rate(null, column="low"),
                 "rcit": rate(null, "rcit"),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.data import read_sample
-from pydine.dependence import BLOCKS, Sides, simes
+from pydine.dependence import BLOCKS, LEAST_LEFT, Sides, simes
 from pydine.engine.cache import UnitCache
 from pydine.engine.latents import Latents
 from pydine.estimation import CacheLike, RandomState, Settings, estimate, is_integer
@@ -143,9 +143,12 @@ def _sides(latents: Latents, *, studentised: bool) -> Sides:
 def squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
     """Squares of columns (d, n) of unit variance, with the functions of z that latents are free of projected out.
 
-    The squares of two values that are as frequent as each other are constant: the column stands in their place.
+    A projection leaves less of a row the more it takes up, so residuals are first divided by what is left of them:
+    otherwise the squares of both sides would follow that. The squares of two values that are as frequent as each other
+    are constant: the column stands in their place.
     """
-    squares = latents.without_z(columns * columns)
+    left = np.maximum(1.0 - latents.leverages(), LEAST_LEFT)
+    squares = latents.without_z(columns * columns / left)
     varies = squares.var(axis=1, keepdims=True) > SMALLEST_VARIANCE
     chosen: FloatArray = np.where(varies, squares, columns)
     return chosen

@@ -137,7 +137,7 @@ def _sides(latents: Latents, *, studentised: bool) -> Sides:
     columns = latents.both / latents.both.std(axis=1, keepdims=True)
     squares, dx = squares_of(columns, latents), latents.dimensions[0]
     x, y = (columns[:dx], squares[:dx]), (columns[dx:], squares[dx:])
-    return Sides.of(x, y, latents.dof, latents.leverages() if studentised else None)
+    return Sides.of(x, y, latents.dof, latents.leverages if studentised else None)
 
 
 def squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
@@ -147,7 +147,7 @@ def squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
     otherwise the squares of both sides would follow that. The squares of two values that are as frequent as each other
     are constant: the column stands in their place.
     """
-    left = np.maximum(1.0 - latents.leverages(), LEAST_LEFT)
+    left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
     squares = latents.without_z(columns * columns / left)
     varies = squares.var(axis=1, keepdims=True) > SMALLEST_VARIANCE
     chosen: FloatArray = np.where(varies, squares, columns)

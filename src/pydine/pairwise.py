@@ -204,7 +204,7 @@ class _Question:
         pvalues = np.full(len(values), np.nan)
         if self.test:
             unit = columns / columns.std(axis=1, keepdims=True)
-            blocks = pairwise_block_pvalues(unit, squares_of(unit, latents), dof, latents.leverages())
+            blocks = pairwise_block_pvalues(unit, squares_of(unit, latents), dof, latents.leverages)
             pvalues = simes(blocks, STATISTICS["auto"])
         bases = np.full(len(values), "gaussian", dtype="U8")
         return _Pairs(pair, values, errors, pvalues, bases)

@@ -520,7 +520,7 @@ class _Judge:
         columns = latents.both / latents.both.std(axis=1, keepdims=True)
         squares = squares_of(columns, latents)
         x, y = (columns[:1], squares[:1]), (columns[1:], columns[1:] if self.is_classes else squares[1:])
-        sides = Sides.of(x, y, latents.dof, latents.leverages())
+        sides = Sides.of(x, y, latents.dof, latents.leverages)
         blocks = sides.statistics()
         return _Answer(float(simes(sides.pvalues(blocks), STATISTICS["auto"])), float(blocks.max()))
 

@@ -96,6 +96,7 @@ class Latents:
         dx = self.dimensions[0]
         return self.both[:dx] if side == "x" else self.both[dx:]
 
+    @cached_property
     def leverages(self) -> FloatArray:
         """What share of each row the projection takes up, shape (n,)."""
         return np.zeros(self.n_rows) if self.projection is None else self.projection.leverages(self._functions)

@@ -24,7 +24,7 @@ from pydine.engine.unit import FittedUnit
 FloatArray = NDArray[np.float64]
 
 # Z acts non-linearly if rungs above the linear one have this weight, averaged over units.
-NONLINEAR_WEIGHT = 0.05
+NONLINEAR_WEIGHT = 0.1
 VALUES_KEPT = 1 << 26  # of functions of z, in half a gibibyte
 SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
 

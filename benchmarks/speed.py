@@ -40,6 +40,7 @@ on SciPy's and scikit-learn's trees.
 """.strip()
 
 Draw = Callable[[int], Dataset]
+Contender = Callable[[Dataset], object]
 
 
 def nonlinear(n: int, seed: int) -> Dataset:
@@ -61,19 +62,19 @@ def kci(data: Dataset) -> None:
     CIT(columns, "kci")(0, 1, list(range(2, columns.shape[1])))
 
 
-CONTENDERS: dict[str, Callable[[Dataset], object]] = {**common.METHODS, "kci": kci}
+CONTENDERS: dict[str, Contender] = {**common.METHODS, "kci": kci}
 
 
-def race(draw: Draw, names: list[str], repeats: int) -> dict[str, float]:
+def race(draw: Draw, contenders: dict[str, Contender], repeats: int) -> dict[str, float]:
     """Median seconds of each contender on the datasets 0, 1, .., in turn."""
-    for name in names:
-        CONTENDERS[name](draw(WARM_SEED))
-    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for run in contenders.values():
+        run(draw(WARM_SEED))
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for seed in range(repeats):
         data = draw(seed)
-        for name in names:
+        for name, run in contenders.items():
             start = time.perf_counter()
-            CONTENDERS[name](data)
+            run(data)
             seconds[name].append(time.perf_counter() - start)
     return {name: median(values) for name, values in seconds.items()}
 
@@ -162,7 +163,7 @@ def small_samples(repeats: int) -> Section:
     bars, lines = [], []
 
     def compare(question: str, draw: Draw, names: list[str]) -> dict[str, float]:
-        seconds = race(draw, names, repeats)
+        seconds = race(draw, {name: CONTENDERS[name] for name in names}, repeats)
         for name, value in seconds.items():
             times = value / seconds["default"]
             lines.append({"question": question, "method": name, "ms": f"{1e3 * value:.1f}", "/ default": times})

@@ -19,7 +19,7 @@ from scipy.special import betainc
 FloatArray = NDArray[np.float64]
 
 BLOCKS = ("latents", "squares of x", "squares of y", "squares of both")
-VALUES_AT_ONCE = 1 << 22  # permuted values that are held at a time
+VALUES_AT_ONCE = 1 << 18  # permuted values that are held at a time: they stay in the processor's caches
 LEAST_LEFT = 0.05  # of a row after the projection, to count in the spread of products
 LARGEST_CORRELATION = 1.0 - 1e-12
 
@@ -91,18 +91,18 @@ class Sides:
 
         Correlations are multiplied by `factor`, the rows' products of squares by `spread`.
         """
-        m, n = orders.shape
+        (m, n), dx = orders.shape, len(self.x[0])
+        x = np.vstack(self.x)
+        x_sizes = np.stack([(part * part).mean(axis=0) for part in self.x]) * spread
         columns = []
         for y in self.y:  # the order of BLOCKS: x runs fastest
-            permuted = y[:, orders].reshape(-1, n)  # (dy * m, n)
-            y_sizes = (y * y).mean(axis=0)[orders]  # (m, n)
-            for x in self.x:
-                correlations = (permuted @ x.T).reshape(len(y), m, len(x)).swapaxes(0, 1) / self.dof
-                if self.leverages is not None:
-                    x_sizes = (x * x).mean(axis=0) * spread
-                    variance = y_sizes @ x_sizes * n / self.dof**2  # 1 if no spread is shared
-                    correlations /= np.sqrt(variance)[:, None, None]
-                columns.append(_closed_form(correlations * factor))
+            permuted = y[:, orders]  # (dy, m, n)
+            blocks = (permuted @ x.T / self.dof).swapaxes(0, 1).reshape(m, len(y), 2, dx)
+            if self.leverages is not None:
+                y_sizes = (permuted * permuted).mean(axis=0)  # (m, n)
+                variances = y_sizes @ x_sizes.T * n / self.dof**2  # (m, 2); 1 if no spread is shared
+                blocks = blocks / np.sqrt(variances)[:, None, :, None]
+            columns += [_closed_form(blocks[:, :, i] * factor) for i in range(2)]
         return np.stack(columns, axis=1)
 
     def pvalues(self, statistics: FloatArray) -> FloatArray:
@@ -189,7 +189,8 @@ def simes(pvalues: FloatArray, weights: FloatArray) -> FloatArray:
 
 def _closed_form(correlations: FloatArray) -> FloatArray:
     """-0.5 ln det(I - C C') of stacked matrices (m, dy, dx), in nats, shape (m,)."""
-    squares = np.linalg.svd(correlations, compute_uv=False) ** 2
+    one = correlations.shape[1:] == (1, 1)
+    squares = (correlations[:, 0] if one else np.linalg.svd(correlations, compute_uv=False)) ** 2
     information: FloatArray = -0.5 * np.log1p(-np.minimum(squares, LARGEST_CORRELATION)).sum(axis=-1)
     return information
 

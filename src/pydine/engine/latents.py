@@ -18,7 +18,7 @@ from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, fit_ladder
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive, columnwise, unique
-from pydine.engine.projection import FARTHEST_SCORE, Blocks, FunctionsOfZ, Projection
+from pydine.engine.projection import FARTHEST_SCORE, ROWS_AT_ONCE, Blocks, FunctionsOfZ, Projection
 from pydine.engine.unit import FittedUnit
 
 FloatArray = NDArray[np.float64]
@@ -46,6 +46,8 @@ class Latents:
     dof : int
         Degrees of freedom of the cross-product.
     projection : Projection, optional
+    functions : ndarray, shape (n, r), optional
+        The functions of z that are projected out, if they are evaluated already.
     """
 
     dimensions: tuple[int, int, int]
@@ -54,6 +56,7 @@ class Latents:
     cross_product: FloatArray
     dof: int
     projection: Projection | None = None
+    functions: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -66,7 +69,7 @@ class Latents:
         projection = None if self.projection is None else self.projection.of_columns(chosen)
         cross = self.cross_product[np.ix_(chosen, chosen)]
         dimensions = len(x), len(y), self.dimensions[2]
-        return Latents(dimensions, self.unprojected[chosen], self.z, cross, self.dof, projection)
+        return Latents(dimensions, self.unprojected[chosen], self.z, cross, self.dof, projection, self.functions)
 
     def only(self, rows: NDArray[np.intp]) -> Latents:
         """Only the rows given, as latents without a projection of their own."""
@@ -87,6 +90,8 @@ class Latents:
     @cached_property
     def _functions(self) -> Blocks:
         """The functions of z that are projected out; where values are too many, evaluated block by block each time."""
+        if self.functions is not None:
+            return [(slice(None), self.functions)]
         blocks = _Functions(self.projection, self.z)
         count = 0 if self.projection is None else len(self.projection.chosen)
         return list(blocks) if self.n_rows * count <= VALUES_KEPT else blocks
@@ -259,9 +264,11 @@ def fit_flow_of(
     unprojected, z_scores = np.array(columns), scores[dx + dy :]
     # The weight of non-linear rungs is averaged over the units where it is largest: as many as are looked at together.
     nonlinear = float(np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:])) >= NONLINEAR_WEIGHT
+    values = functions(z_scores) if len(blocks[0]) <= ROWS_AT_ONCE else None
     projection = Projection.fit(
-        unprojected, z_scores, functions, nonlinear=nonlinear, least_dof=together + SPARE_DOF, dx=dx
+        unprojected, z_scores, functions, nonlinear=nonlinear, least_dof=together + SPARE_DOF, dx=dx, values=values
     )
+    used = None if values is None else values[:, projection.chosen]
     maps = tuple(m for m, _ in fits)
     flow = RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
-    return flow, Latents(dimensions, unprojected, z_scores, projection.cross_product, projection.dof, projection)
+    return flow, Latents(dimensions, unprojected, z_scores, projection.cross_product, projection.dof, projection, used)

@@ -176,6 +176,7 @@ class Projection:
         nonlinear: bool = True,
         least_dof: int = 0,
         dx: int = 0,
+        values: FloatArray | None = None,
     ) -> Projection:
         """Project functions of z out of latents.
 
@@ -192,9 +193,11 @@ class Projection:
             Degrees of freedom that they must leave.
         dx : int
             Latents of the first side; 0 or all of them if there are no sides.
+        values : ndarray, shape (n, q), optional
+            The functions at the rows, if they are evaluated already.
         """
         n = latents.shape[1]
-        gram = _gram(latents, z, functions)
+        gram = _gram(latents, z, functions) if values is None else _square(values, latents)
         q = len(gram) - len(latents)
         size, target = gram[:q, :q], gram[:q, q:]
         budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
@@ -250,12 +253,17 @@ def _gram(latents: FloatArray, z: FloatArray, functions: FunctionsOfZ) -> FloatA
     """Cross-products of the functions of z and the latents, summed block by block, shape (q + d, q + d)."""
     total: FloatArray | None = None
     for rows in _blocks(latents.shape[1]):
-        block = np.hstack([functions(np.ascontiguousarray(z[:, rows])), latents[:, rows].T])
-        square = block.T @ block
+        square = _square(functions(np.ascontiguousarray(z[:, rows])), latents[:, rows])
         total = square if total is None else total + square
     if total is None:
         raise ValueError("latents has no rows")
     return total
+
+
+def _square(values: FloatArray, latents: FloatArray) -> FloatArray:
+    block = np.hstack([values, latents.T])
+    square: FloatArray = block.T @ block
+    return square
 
 
 def _independent(

@@ -25,8 +25,9 @@ KCI_RATIO, CMIKNN_RATIO, GROWTH, MEMORY_GROWTH = 10.0, 500.0, 100.0, 11.0
 
 NOTES = """
 A z of 5 columns, n = 1000, one thread, warm; contenders in turn on the same data; medians over the rounds (`cmiknn`
-once: tigramite's test with its defaults, 500 shuffles). Growth and memory with a non-linear z. `test`: `pydine.independence_test` with 999
-permutations; `analytic`: its other method. `kci`, `rcit`: causal-learn's with their defaults.
+once: tigramite's test with its defaults, 500 shuffles). Growth and memory with a non-linear z.
+`test`: `pydine.independence_test` with 999 permutations; `analytic`: its other method. `kci`, `rcit`: causal-learn's
+with their defaults.
 """.strip()
 
 

@@ -18,6 +18,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 from pydine.experiments.conditional import FAMILIES, SHAPES, sample, shaped_sample
 from pydine.experiments.datasets import paper_cit
+from pydine.experiments.runner import read
 from pydine.plotting import new_axes
 
 LEVEL = 0.05
@@ -144,32 +145,40 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--confounded-seeds", type=int, help="datasets in a row of that part; as --seeds if not given")
     parser.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES), help="rows, in that part")
+    parser.add_argument("--report", action="store_true", help="run nothing: write the report from the rows there are")
     options = parser.parse_args()
-    planned = tasks(options.parts, options.seeds, options.confounded_seeds or options.seeds, options.sizes)
-    rows = common.run_from(options, planned, "independence")
+    if options.report:
+        rows = pd.DataFrame(read(options.output / "independence.csv"))
+    else:
+        planned = tasks(options.parts, options.seeds, options.confounded_seeds or options.seeds, options.sizes)
+        rows = common.run_from(options, planned, "independence")
+    write_report(rows, options.parts, options.output)
+
+
+def write_report(rows: pd.DataFrame, parts: list[str], output: Path) -> None:
     sections, bars = ["# Conditional independence", NOTES], []
-    if "paper" in options.parts:
+    if "paper" in parts:
         table, found = paper_table(rows[rows.part == "paper"])
         sections, bars = [*sections, "## The paper's experiment", table], [*bars, *found]
-    if "confounded" in options.parts:
+    if "confounded" in parts:
         table, found = confounded_table(rows[rows.part == "confounded"])
         sections, bars = [*sections, "## Confounding that matters", table], [*bars, *found]
-    if "shapes" in options.parts:
+    if "shapes" in parts:
         shapes = [
             {"shape": shape, "power": rate(part), "analytic": rate(part, column="low")}
             for shape, part in rows[rows.part == "shapes"].groupby("family")
         ]
         sections = [*sections, "## Dependence without correlation", common.markdown(shapes)]
         bars.append(common.Bar("3. lowest power", min(s["power"] for s in shapes), low=0.9))
-    if "uniform" in options.parts:
+    if "uniform" in parts:
         p = rows[rows.part == "uniform"]
         sections.append("## P-values under independence, 500 datasets, n = 1000, dz = 5: Kolmogorov-Smirnov")
-        draw_uniform(p, options.output / "independence_pvalues.png")
+        draw_uniform(p, output / "independence_pvalues.png")
         sections.append("![P-values in order](independence_pvalues.png)")
         bars.append(common.Bar("4. uniform: permutation", kstest(p.estimate, "uniform").pvalue, low=0.01))
         bars.append(common.Bar("4. uniform: analytic", kstest(p.low, "uniform").pvalue, low=0.01))
     sections += ["## Bars", common.bar_table(bars), "## Provenance", common.provenance(rows)]
-    common.report(options.output / "independence.md", *sections)
+    common.report(output / "independence.md", *sections)
 
 
 if __name__ == "__main__":

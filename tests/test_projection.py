@@ -41,7 +41,7 @@ class Functions:
         first = np.column_stack([np.ones(z.shape[1]), *z])
         return first if self.features is None else np.hstack([first, self.features(z)])
 
-    def kinds(self, z):
+    def priors(self, z):
         return [] if self.features is None else [np.ones(self.features(z).shape[1])]
 
 

@@ -316,20 +316,27 @@ def _fit_network(
     c, extra = len(x), len(expanded) - len(x)
     h, k = settings.hidden_units * (2 if rung.is_wide else 1), settings.components * (4 if rung.is_wide else 1)
     network = Network.tanh(c + extra, h, k)
-    (first, first_bias), (_, last_bias) = network.layer_slices
+    first, first_bias = network.layer_slices[0]
     rng = np.random.default_rng([settings.seed, rung.start or 0])
-    start = np.zeros(network.n_parameters)
-    decay = np.full(network.n_parameters, settings.weight_decay / len(t))
+    outputs = _spread(linear[2 * c :], k) if rung.is_wide else linear[2 * c :]
+    start, decay = _as_linear(network, linear[:c], linear[c : 2 * c], outputs, settings.weight_decay, len(t))
     decay[first] *= c + extra  # so many inputs share the variance of a hidden unit's argument
-    none = np.zeros(extra)
-    start[: network.n_skip] = np.concatenate([linear[:c], none, linear[c : 2 * c], none])
-    start[last_bias] = _spread(linear[2 * c :], k) if rung.is_wide else linear[2 * c :]
     start[first] = rng.standard_normal(h * (c + extra)) / np.sqrt(c + extra)
     start[first_bias] = 0.5 * rng.standard_normal(h)
-    decay[: network.n_skip] = decay[last_bias] = LINEAR_PRECISION / len(t)
     iterations = settings.iterations * (3 if rung.is_wide else 1)
     watched = None if held is None else (held[0], rung.expansion(held[1]))
     return Model(network, _train(network, start, decay, t, expanded, iterations, watched), rung.expansion)
+
+
+def _as_linear(
+    network: Network, location: FloatArray, log_scale: FloatArray, outputs: FloatArray, weight_decay: float, n: int
+) -> tuple[FloatArray, FloatArray]:
+    """Parameters (p,) that make a network the linear rung, whose columns come first, and their decay, for n rows."""
+    start, decay = np.zeros(network.n_parameters), np.full(network.n_parameters, weight_decay / n)
+    c, last_bias = network.n_context, network.layer_slices[-1][1]
+    start[: len(location)], start[c : c + len(log_scale)], start[last_bias] = location, log_scale, outputs
+    decay[: network.n_skip] = decay[last_bias] = LINEAR_PRECISION / n
+    return start, decay
 
 
 def _fit_index(
@@ -343,17 +350,12 @@ def _fit_index(
     """A network of one linear combination of the context; it starts as the linear rung, as `_fit_network` does."""
     expanded, c, h, n = rung.expansion(x), len(x), settings.hidden_units, len(t)
     network = Network.index(len(expanded), h, settings.components)
-    (direction, _), (slopes, middles), (_, last_bias) = network.layer_slices
-    none, warp = np.zeros(c), np.full(c, WARP_PRECISION / n)
-    start = np.zeros(network.n_parameters)
-    start[: network.n_skip] = np.concatenate([linear[:c], none, linear[c : 2 * c], none])
-    start[direction] = np.append(_bent(t, x, linear[:c]) if rung.start else _unit(linear[:c]), none)
+    (direction, _), (slopes, middles), _ = network.layer_slices
+    start, decay = _as_linear(network, linear[:c], linear[c : 2 * c], linear[2 * c :], settings.weight_decay, n)
+    start[direction][:c] = _bent(t, x, linear[:c]) if rung.start else _unit(linear[:c])
     start[slopes] = INDEX_SLOPE
     start[middles] = INDEX_SLOPE * np.linspace(1.3, -1.3, h)
-    start[last_bias] = linear[2 * c :]
-    decay = np.full(network.n_parameters, settings.weight_decay / n)
-    decay[: network.n_skip] = decay[last_bias] = LINEAR_PRECISION / n
-    decay[c : 2 * c] = decay[3 * c : 4 * c] = decay[direction][c:] = warp
+    decay[c : 2 * c] = decay[3 * c : 4 * c] = decay[direction][c:] = WARP_PRECISION / n
     watched = None if held is None else (held[0], rung.expansion(held[1]))
     return Model(network, _train(network, start, decay, t, expanded, settings.iterations, watched), rung.expansion)
 

@@ -33,14 +33,12 @@ CUBIC_SHARE = 0.05  # of the rows' degrees of freedom may always go into z and i
 # Of the rows' degrees of freedom, the first share may go into functions of z where z acts non-linearly; more, in steps
 # and up to the largest share, as long as both sides still follow the functions of the last step.
 FIRST_SHARE, STEP_SHARE, LARGEST_SHARE = 1.0 / 3.0, 0.1, 0.6
-CLEARLY = (
-    1.645  # standard errors by which both sides must follow functions of z, where the flows found z to act linearly
-)
+# Standard errors by which both sides must follow functions of z for any to be used where flows found it linear.
+CLEARLY = 1.645
 NEGLIGIBLE_BIAS = 1e-3  # standard errors that the functions left out may move a correlation by, under the prior
 SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
 FARTHEST_SCORE = 10.0
 ROWS_AT_ONCE = 1 << 14
-COLUMN_KIND = 2  # the place of the waves along columns among the kinds
 
 Blocks = Iterable[tuple[slice, FloatArray]]  # rows, and the functions of z there, shape (rows, r)
 
@@ -109,36 +107,34 @@ class FunctionsOfZ:
 
     def __call__(self, z: FloatArray) -> FloatArray:
         """Evaluate all of them: those that are always used, then kind by kind."""
-        return np.hstack([part for kind in self._kinds(z) for part in kind])
+        return np.hstack([part for kind in self._kinds(z).values() for part in kind])
 
-    def kinds(self, z: FloatArray) -> list[FloatArray]:
+    def priors(self, z: FloatArray) -> list[FloatArray]:
         """Prior variances of those that are not always used, within each kind: they are in the same order, (q_i,).
 
         They are equal, but for the waves along columns, which fade as those of a smooth function do.
         """
-        counts = [sum(part.shape[1] for part in kind) for kind in self._kinds(z[:, :1])[1:]]
-        priors = [np.ones(count) for count in counts]
-        if priors:
-            frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, COLUMN_WAVES + 1)
-            priors[COLUMN_KIND] = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
-        return priors
+        counts = {name: sum(part.shape[1] for part in kind) for name, kind in self._kinds(z[:, :1]).items()}
+        frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, COLUMN_WAVES + 1)
+        fading = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
+        return [fading if name == "column waves" else np.ones(n) for name, n in counts.items() if name != "always"]
 
-    def _kinds(self, z: FloatArray) -> list[list[FloatArray]]:
+    def _kinds(self, z: FloatArray) -> dict[str, list[FloatArray]]:
         """Arrays (n, q_i) by kind; beyond any score that a sample can have they are constant, so they stay finite."""
         z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
         always = [np.ones((z.shape[1], 1)), z.T]
         if self.cubic:
             always.append(((z * z - 3.0) * z).T)
         if self.learned is None:
-            return [always]
-        return [
-            always,
-            [quadratic(z)[self.dz :].T],
-            [part for unit in self.learned for part in unit.features(z)],
-            [_column_waves(z)],
+            return {"always": always}
+        return {
+            "always": always,
+            "polynomials": [quadratic(z)[self.dz :].T],
+            "learned": [part for unit in self.learned for part in unit.features(z)],
+            "column waves": [_column_waves(z)],
             # NumPy vectorises the cosine in float32 only; any smooth function serves, so its rounding does not matter.
-            [np.cos((z.T @ self.directions + self.phases).astype(np.float32))],
-        ]
+            "random waves": [np.cos((z.T @ self.directions + self.phases).astype(np.float32))],
+        }
 
 
 @dataclass(frozen=True)
@@ -202,7 +198,7 @@ class Projection:
         size, target = gram[:q, :q], gram[:q, q:]
         budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
         negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
-        chosen, n_always = _independent(size, functions.n_always, functions.kinds(z), budget, negligible)
+        chosen, n_always = _independent(size, functions.n_always, functions.priors(z), budget, negligible)
         factor: FloatArray = np.asarray(np.linalg.cholesky(size[np.ix_(chosen, chosen)]), dtype=np.float64)
         white = solve_triangular(factor, target[chosen], lower=True)  # what each function adds to those before it
         clearly = 0.0 if nonlinear else CLEARLY

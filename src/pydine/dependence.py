@@ -9,17 +9,19 @@ both sides share (what a flow missed of z, say) would otherwise count as depende
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import irfft, rfft
 from scipy.linalg import solve_triangular
 from scipy.special import betainc
 
 FloatArray = NDArray[np.float64]
+Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, n) to their sums of products (m, q, p)
 
 BLOCKS = ("latents", "squares of x", "squares of y", "squares of both")
-VALUES_AT_ONCE = 1 << 18  # permuted values that are held at a time: they stay in the processor's caches
 LEAST_LEFT = 0.05  # of a row after the projection, to count in the spread of products
 LARGEST_CORRELATION = 1.0 - 1e-12
 
@@ -61,47 +63,40 @@ class Sides:
         spread which the sides share. Squared residuals over what is left of their row have none of it (MacKinnon and
         White's HC2).
         """
-        n = self.x[0].shape[1]
-        if self.leverages is None:
-            blocks: FloatArray = self._statistics(np.arange(n)[None])[0]
-        else:
-            blocks = self._statistics(np.arange(n)[None], spread=_spread(self.leverages, self.dof))[0]
+        spread = 1.0 if self.leverages is None else _spread(self.leverages, self.dof)
+        blocks: FloatArray = self._statistics(_as_they_are, spread=spread)[0]
         return blocks
 
     def permuted_statistics(self, n_permutations: int, rng: np.random.Generator) -> FloatArray:
         """Block statistics with the rows of y permuted, shape (n_permutations, 4).
 
-        The products of all permutations are one matrix product. A permuted row no longer lies in the space that the
-        projection left, so its correlations are too small by sqrt(dof / n); that is made good.
+        The rows of both sides are put in random orders, and y is shifted against x: each shift is a permutation like
+        any other, and the products of all n of them are one product with a circulant matrix, by Fourier transforms.
+        Where n is not enough, other random orders follow.
+
+        A permuted row no longer lies in the space that the projection left, so its correlations are too small by
+        sqrt(dof / n); that is made good.
         """
         n = self.x[0].shape[1]
         factor = 1.0 if self.leverages is None else np.sqrt(n / self.dof)  # the paper's are left as they are
-        at_once = max(1, VALUES_AT_ONCE // (n * 2 * len(self.y[0])))
-        results = []
-        for start in range(0, n_permutations, at_once):
-            count = min(at_once, n_permutations - start)
-            orders = rng.permuted(np.tile(np.arange(n), (count, 1)), axis=1)
-            results.append(self._statistics(orders, factor))
-        return np.vstack(results)
+        counts = (min(n, n_permutations - start) for start in range(0, n_permutations, n))
+        return np.vstack([self._statistics(_Shifts.draw(n, count, rng), factor) for count in counts])
 
-    def _statistics(
-        self, orders: NDArray[np.intp], factor: float = 1.0, spread: FloatArray | float = 1.0
-    ) -> FloatArray:
-        """Block statistics for given orders (m, n) of the rows of y.
+    def _statistics(self, products: Products, factor: float = 1.0, spread: FloatArray | float = 1.0) -> FloatArray:
+        """Block statistics for each of m arrangements of the rows of y, shape (m, 4).
 
         Correlations are multiplied by `factor`, the rows' products of squares by `spread`.
         """
-        (m, n), dx = orders.shape, len(self.x[0])
-        x = np.vstack(self.x)
+        n, dx, x = self.x[0].shape[1], len(self.x[0]), np.vstack(self.x)
         x_sizes = np.stack([(part * part).mean(axis=0) for part in self.x]) * spread
         columns = []
         for y in self.y:  # the order of BLOCKS: x runs fastest
-            permuted = y[:, orders]  # (dy, m, n)
-            blocks = (permuted @ x.T / self.dof).swapaxes(0, 1).reshape(m, len(y), 2, dx)
+            sums = products(x, y) / self.dof
+            blocks = sums.reshape(len(sums), len(y), 2, dx)
             if self.leverages is not None:
-                y_sizes = (permuted * permuted).mean(axis=0)  # (m, n)
-                variances = y_sizes @ x_sizes.T * n / self.dof**2  # (m, 2); 1 if no spread is shared
-                blocks = blocks / np.sqrt(variances)[:, None, :, None]
+                y_sizes = (y * y).mean(axis=0, keepdims=True)
+                variances = products(x_sizes, y_sizes) * (n / self.dof**2)  # (m, 1, 2); 1 if no spread is shared
+                blocks = blocks / np.sqrt(variances)[..., None]
             columns += [_closed_form(blocks[:, :, i] * factor) for i in range(2)]
         return np.stack(columns, axis=1)
 
@@ -109,6 +104,35 @@ class Sides:
         """P-values of block statistics (..., 4) under independence, without permutations."""
         dx, dy = len(self.x[0]), len(self.y[0])
         return wilks_pvalue(statistics, dx, dy, self.dof)
+
+
+def _as_they_are(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Sums over rows of x (p, n) times y (q, n), shape (1, q, p)."""
+    sums: FloatArray = (y @ x.T)[None]
+    return sums
+
+
+@dataclass(frozen=True)
+class _Shifts:
+    """The same, with the rows of x and y in orders (n,) of their own, and y moved on by each of `steps` (m,) rows."""
+
+    x_order: NDArray[np.intp]
+    y_order: NDArray[np.intp]
+    steps: NDArray[np.intp]
+
+    @classmethod
+    def draw(cls, n: int, count: int, rng: np.random.Generator) -> _Shifts:
+        """Draw orders of n rows, and `count` different shifts."""
+        return cls(rng.permutation(n), rng.permutation(n), rng.choice(n, count, replace=False))
+
+    def __call__(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Sum over rows of x (p, n) times y (q, n), shape (m, q, p)."""
+        n = x.shape[1]
+        backwards = np.conj(rfft(x[:, self.x_order]))
+        sums = np.empty((len(self.steps), len(y), len(x)))
+        for i, column in enumerate(y):
+            sums[:, i] = irfft(backwards * rfft(column[self.y_order]), n)[:, self.steps].T
+        return sums
 
 
 def _spread(leverages: FloatArray, dof: int) -> FloatArray:

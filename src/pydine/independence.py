@@ -26,6 +26,7 @@ STATISTICS = {
 }
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
+ROUNDING = 1e-9  # a permutation that comes as close as this to the statistic reaches it
 
 
 def independence_test(
@@ -111,7 +112,7 @@ def independence_test(
     else:
         permuted = sides.permuted_statistics(n_permutations, np.random.default_rng([settings.seed(), n_permutations]))
         null = _summary(statistic, permuted, sides.pvalues(permuted))
-        reached = int(np.count_nonzero(null >= value))
+        reached = int(np.count_nonzero(null >= value * (1.0 - ROUNDING)))
         pvalue = reached / n_permutations if pvalue_formula == "paper" else (reached + 1) / (n_permutations + 1)
     return IndependenceTestResult(
         float(value),

@@ -14,7 +14,7 @@ fitted again on all rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,9 @@ LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
 WARP_PRECISION = 1000.0  # of the cubes in an index network: columns bend little when they are turned into scores
 INDEX_SLOPE = 0.8  # of an index network's hidden units at the start; their middles are spread over the index
-TRIAL_PATIENCE = 25  # steps that a network on trial may take without following held-out rows better
+# A network in the first fold takes the steps that let it follow the held-out rows best, and so many beyond to see that
+# there are no better ones; in the other folds it may take half as many more, and a few.
+PATIENCE, FEW_STEPS = 30, 10
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class LadderSettings:
         Precision of the normal prior of a network's weights: a rung's penalty is half of it times their squares, in
         nats of the whole log-likelihood, so its pull fades as rows are added.
     iterations : int
-        Most L-BFGS iterations of a network.
+        Most L-BFGS iterations of a network; held-out rows may ask for fewer.
     folds : int
     max_rows : int
         Rows that a unit learns from at most; the rest is only passed through.
@@ -67,7 +69,7 @@ class LadderSettings:
     hidden_units: int = 8
     components: int = 2
     weight_decay: float = 0.67
-    iterations: int = 100
+    iterations: int = 150
     folds: int = 3
     max_rows: int = 30_000
     seed: int = 0
@@ -75,7 +77,7 @@ class LadderSettings:
 
 @dataclass(frozen=True)
 class _Rung:
-    """A way to fit: a name, what it sees of the context, and the start of its network (None: no network).
+    """A way to fit: a name, what it sees of the context, the start of its network (None: no network), and most steps.
 
     "index" and "curved index" are networks that see one linear combination of the context. A z of many columns often
     acts through few of their combinations, and one direction is learned from far fewer rows than a whole network is.
@@ -86,6 +88,7 @@ class _Rung:
     name: str
     expansion: Expansion = identity
     start: int | None = None
+    iterations: int = LINEAR_ITERATIONS
 
     @property
     def is_wide(self) -> bool:
@@ -144,6 +147,7 @@ def cross_fit_ladder(
     unit : FittedUnit
     log_density : ndarray, shape (n,)
         Nats. A row's models were fitted without its fold; the weights of the mixture come from the other folds' rows.
+        Which rungs there are and how many steps they take comes from the first fold's.
     """
     if len(context) == 0:
         return MARGINAL, MARGINAL.log_density(target, context)
@@ -204,10 +208,11 @@ def _rungs(c: int, n_train: int, settings: LadderSettings) -> list[_Rung]:
     rungs = [_Rung("linear"), _Rung("additive", additive)]
     if 0 < c * (c - 1) // 2 <= n_train // ROWS_PER_PRODUCT:
         rungs.append(_Rung("quadratic", quadratic))
+    most = settings.iterations
     if c > 1 and settings.networks > 0:
-        rungs += [_Rung("index", cubic, start=0), _Rung("curved index", cubic, start=1)]
-    rungs += [_Rung("network", start=s) for s in range(settings.networks)]
-    return rungs + [_Rung("wide", with_radius, start=s) for s in range(settings.wide_networks)]
+        rungs += [_Rung("index", cubic, 0, most), _Rung("curved index", cubic, 1, most)]
+    rungs += [_Rung("network", identity, start, most) for start in range(settings.networks)]
+    return rungs + [_Rung("wide", with_radius, start, 3 * most) for start in range(settings.wide_networks)]
 
 
 def _climb(
@@ -223,7 +228,8 @@ def _climb(
     """Fit the rungs on `train` and evaluate them on `held`.
 
     A rung that adds nothing in the first fold to a mixture of those below it is not climbed, there nor in the other
-    folds: where nothing is non-linear the ladder ends early, and networks are what costs.
+    folds: where nothing is non-linear the ladder ends early, and networks are what costs. The first fold also tells
+    how many steps its networks are worth.
     """
 
     def fit_without_network(name: str, expansion: Expansion) -> Model:
@@ -235,6 +241,7 @@ def _climb(
     t, x = target[train], np.ascontiguousarray(context[:, train])
     t_held, x_held = target[held], np.ascontiguousarray(context[:, held])
     densities = [-0.5 * t_held * t_held - HALF_LOG_2PI]
+    likelihood = densities[0].sum()
     models: list[Model] = []
     kept: list[_Rung] = []
     refused: set[str] = set()
@@ -247,29 +254,26 @@ def _climb(
         else:
             linear = fit_without_network("linear", identity)  # what networks start from, whether it counts or not
             fit = _fit_index if rung.is_index else _fit_network
-            if on_trial:  # most that will be refused shows within a few steps, as they carry it away from held-out rows
-                model = fit(t, x, rung, settings, linear.theta, (t_held, x_held))
-                if _mixture_gain(densities, model.log_density(t_held, x_held)) < LEAST_GAIN:
-                    refused.add(rung.name)
-                    continue
-            model = fit(t, x, rung, settings, linear.theta)
+            model, steps = fit(t, x, rung, settings, linear.theta, (t_held, x_held) if fold == 0 else None)
+            if fold == 0:
+                rung = replace(rung, iterations=min(rung.iterations, steps + steps // 2 + FEW_STEPS))
         density = model.log_density(t_held, x_held)
-        if on_trial and _mixture_gain(densities, density) < LEAST_GAIN:
-            refused.add(rung.name)
-            continue
+        if fold == 0:
+            with_it = _mixture_likelihood([*densities, density])
+            if on_trial and with_it < likelihood + LEAST_GAIN:
+                refused.add(rung.name)
+                continue
+            likelihood = with_it
         models.append(model)
         densities.append(density)
         kept.append(rung)
     return models, np.array(densities), kept
 
 
-def _mixture_gain(densities: list[FloatArray], more: FloatArray) -> float:
-    """What one more model adds to the log-likelihood of rows under a mixture, in nats."""
-
-    def log_likelihood_of(models: FloatArray) -> float:
-        return float(mixture_log_density(models, mixture_weights(models)).sum())
-
-    return log_likelihood_of(np.array([*densities, more])) - log_likelihood_of(np.array(densities))
+def _mixture_likelihood(densities: list[FloatArray]) -> float:
+    """Log-likelihood of rows under the best mixture of models, in nats."""
+    models = np.array(densities)
+    return float(mixture_log_density(models, mixture_weights(models)).sum())
 
 
 def mixture_log_density(log_densities: FloatArray, weights: FloatArray) -> FloatArray:
@@ -294,7 +298,7 @@ def _fit_linear(t: FloatArray, x: FloatArray, expansion: Expansion, settings: La
     start = np.concatenate([location, np.zeros(c + k), means, np.full(k, np.log(scale))])
     decay = np.concatenate([skip_decay, 2.0 * skip_decay, np.full(3 * k, LINEAR_PRECISION / n)])
     network = Network.linear(c, k)
-    return Model(network, _train(network, start, decay, t, expanded, LINEAR_ITERATIONS), expansion)
+    return _trained(network, start, decay, t, expanded, _Rung("", expansion))[0]
 
 
 def _fit_network(
@@ -304,13 +308,13 @@ def _fit_network(
     settings: LadderSettings,
     linear: FloatArray,
     held: tuple[FloatArray, FloatArray] | None = None,
-) -> Model:
+) -> tuple[Model, int]:
     """A network that starts as the linear rung: its output weights are zero, so it learns only what that misses.
 
     A wide one keeps the linear rung's slopes only and spreads its components over the residual: in the linear rung they
     may coincide, and where they do every gradient that would part them is zero.
 
-    With rows to hold out, training ends when they are followed no better, and their best is returned.
+    With rows to hold out, it is what followed them best on the way. The steps that it took are returned beside it.
     """
     expanded = rung.expansion(x)
     c, extra = len(x), len(expanded) - len(x)
@@ -323,9 +327,7 @@ def _fit_network(
     decay[first] *= c + extra  # so many inputs share the variance of a hidden unit's argument
     start[first] = rng.standard_normal(h * (c + extra)) / np.sqrt(c + extra)
     start[first_bias] = 0.5 * rng.standard_normal(h)
-    iterations = settings.iterations * (3 if rung.is_wide else 1)
-    watched = None if held is None else (held[0], rung.expansion(held[1]))
-    return Model(network, _train(network, start, decay, t, expanded, iterations, watched), rung.expansion)
+    return _trained(network, start, decay, t, expanded, rung, held)
 
 
 def _as_linear(
@@ -346,7 +348,7 @@ def _fit_index(
     settings: LadderSettings,
     linear: FloatArray,
     held: tuple[FloatArray, FloatArray] | None = None,
-) -> Model:
+) -> tuple[Model, int]:
     """A network of one linear combination of the context; it starts as the linear rung, as `_fit_network` does."""
     expanded, c, h, n = rung.expansion(x), len(x), settings.hidden_units, len(t)
     network = Network.index(len(expanded), h, settings.components)
@@ -356,8 +358,7 @@ def _fit_index(
     start[slopes] = INDEX_SLOPE
     start[middles] = INDEX_SLOPE * np.linspace(1.3, -1.3, h)
     decay[c : 2 * c] = decay[3 * c : 4 * c] = decay[direction][c:] = WARP_PRECISION / n
-    watched = None if held is None else (held[0], rung.expansion(held[1]))
-    return Model(network, _train(network, start, decay, t, expanded, settings.iterations, watched), rung.expansion)
+    return _trained(network, start, decay, t, expanded, rung, held)
 
 
 def _unit(direction: FloatArray) -> FloatArray:
@@ -384,22 +385,23 @@ def _spread(outputs: FloatArray, k: int) -> FloatArray:
     return np.concatenate([np.zeros(k), mean + places * deviation, np.full(k, np.log(scale))])
 
 
-def _train(
+def _trained(
     network: Network,
     start: FloatArray,
     decay: FloatArray,
     t: FloatArray,
-    context: FloatArray,
-    iterations: int,
+    expanded: FloatArray,
+    rung: _Rung,
     held: tuple[FloatArray, FloatArray] | None = None,
-) -> FloatArray:
-    held = held or (np.empty(0), np.empty((len(context), 0)))
-    rows = [a.astype(np.float32, order="C") for a in (t, context, *held)]
-    theta: FloatArray = maximise(start, decay, *network.layout, *rows, iterations, TOLERANCE, TRIAL_PATIENCE)[0]
-    return theta
+) -> tuple[Model, int]:
+    """Train a network on rows whose context is expanded already."""
+    watched = (np.empty(0), np.empty((len(expanded), 0))) if held is None else (held[0], rung.expansion(held[1]))
+    rows = [a.astype(np.float32, order="C") for a in (t, expanded, *watched)]
+    theta, steps = maximise(start, decay, *network.layout, *rows, rung.iterations, TOLERANCE, PATIENCE)
+    return Model(network, theta, rung.expansion), steps
 
 
-@compiled()
+@compiled(fastmath=True)
 def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatArray:
     """Weights of a mixture of models that maximise the likelihood of rows, by EM.
 
@@ -414,23 +416,26 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
     ndarray, shape (models,)
     """
     m, n = log_densities.shape
-    ratios = np.empty((n, m))
+    ratios, inverse = np.empty((m, n)), np.empty(n)
     for i in range(n):
         top = log_densities[:, i].max()
         for j in range(m):
-            ratios[i, j] = np.exp(log_densities[j, i] - top)
-    weights = np.full(m, 1.0 / m)
+            ratios[j, i] = np.exp(log_densities[j, i] - top)
+    weights, fresh = np.full(m, 1.0 / m), np.empty(m)
     for _ in range(iterations):
-        fresh = np.zeros(m)
+        inverse[:] = 0.0
+        for j in range(m):
+            for i in range(n):
+                inverse[i] += weights[j] * ratios[j, i]
         for i in range(n):
+            inverse[i] = 1.0 / inverse[i]
+        for j in range(m):
             total = 0.0
-            for j in range(m):
-                total += weights[j] * ratios[i, j]
-            for j in range(m):
-                fresh[j] += weights[j] * ratios[i, j] / total
-        fresh /= n
+            for i in range(n):
+                total += ratios[j, i] * inverse[i]
+            fresh[j] = weights[j] * total / n
         change = np.abs(fresh - weights).max()
-        weights = fresh
+        weights[:] = fresh
         if change < 1e-4:
             break
     return weights

@@ -105,7 +105,7 @@ def maximise(
     Returns
     -------
     theta : (p,) float64.
-    iterations : int, how many were made.
+    iterations : int, how many led to theta.
     """
     p, held = start.shape[0], held_target.shape[0]
     theta, grad = start.copy(), np.empty(p)
@@ -117,10 +117,10 @@ def maximise(
         np.zeros(MEMORY),
     )
     value = _objective(theta, decay, sizes, activations, groups, skip, target, context, grad)
-    best, best_held, since_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
+    best, best_held, at_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
     if held > 0:
         best_held = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
-    for iteration in range(iterations):
+    for iteration in range(1, iterations + 1):
         _direction(grad, steps, changes, rho, count, alpha, direction)
         slope = _dot(direction, grad)
         if slope >= 0.0:  # the memory no longer describes the surface: forget it
@@ -128,7 +128,8 @@ def maximise(
             direction[:] = -grad
             slope = -_dot(grad, grad)
         if slope > -1e-16:
-            return theta if held == 0 else best, iteration
+            iteration -= 1
+            break
         length = 1.0 if count > 0 else min(1.0, 1.0 / np.abs(grad).sum())
         accepted = False
         for _ in range(12):
@@ -158,14 +159,14 @@ def maximise(
         grad[:] = trial_grad
         value = trial_value
         if held > 0:
-            gain = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
-            if gain > best_held + 1e-5:
-                best_held, since_best = gain, 0
+            likelihood = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
+            if likelihood > best_held + 1e-5:
+                best_held, at_best = likelihood, iteration
                 best[:] = theta
-            else:
-                since_best += 1
-                if since_best >= patience:
-                    break
+            elif iteration - at_best >= patience:
+                break
         if calm >= 2:
             break
-    return theta if held == 0 else best, iteration + 1
+    if held > 0:
+        return best, at_best
+    return theta, iteration

@@ -193,18 +193,16 @@ class Projection:
             The functions at the rows, if they are evaluated already.
         """
         n = latents.shape[1]
-        gram = _gram(latents, z, functions) if values is None else _square(values, latents)
-        q = len(gram) - len(latents)
-        size, target = gram[:q, :q], gram[:q, q:]
+        blocks = _all_blocks(z, functions) if values is None else [(slice(None), values)]
+        size, target, total = _cross_products(latents, blocks)
         budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
         negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
-        chosen, n_always = _independent(size, functions.n_always, functions.priors(z), budget, negligible)
-        factor: FloatArray = np.asarray(np.linalg.cholesky(size[np.ix_(chosen, chosen)]), dtype=np.float64)
+        chosen, factor, n_always = _independent(size, functions.n_always, functions.priors(z), budget, negligible)
         white = solve_triangular(factor, target[chosen], lower=True)  # what each function adds to those before it
         clearly = 0.0 if nonlinear else CLEARLY
-        used = _enough(white * white, np.diag(gram)[q:], n, dx, n_always, clearly)
+        used = _enough(white * white, np.diag(total), n, dx, n_always, clearly)
         chosen, factor, white = chosen[:used], factor[:used, :used], white[:used]
-        cross = gram[q:, q:] - white.T @ white
+        cross = total - white.T @ white
         coefficients = solve_triangular(factor, white, lower=True, trans=1)
         return cls(functions, chosen, factor, coefficients, 0.5 * (cross + cross.T), n - used)
 
@@ -245,45 +243,46 @@ def _blocks(n: int) -> Iterator[slice]:
     return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
 
 
-def _gram(latents: FloatArray, z: FloatArray, functions: FunctionsOfZ) -> FloatArray:
-    """Cross-products of the functions of z and the latents, summed block by block, shape (q + d, q + d)."""
-    total: FloatArray | None = None
-    for rows in _blocks(latents.shape[1]):
-        square = _square(functions(np.ascontiguousarray(z[:, rows])), latents[:, rows])
-        total = square if total is None else total + square
-    if total is None:
-        raise ValueError("latents has no rows")
-    return total
+def _all_blocks(z: FloatArray, functions: FunctionsOfZ) -> Iterator[tuple[slice, FloatArray]]:
+    return ((rows, functions(np.ascontiguousarray(z[:, rows]))) for rows in _blocks(z.shape[1]))
 
 
-def _square(values: FloatArray, latents: FloatArray) -> FloatArray:
-    block = np.hstack([values, latents.T])
-    square: FloatArray = block.T @ block
-    return square
+def _cross_products(latents: FloatArray, blocks: Blocks) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Cross-products of functions (q, q), of functions and latents (q, d), and of latents (d, d), summed over rows."""
+    size: FloatArray = np.zeros((0, 0))
+    target: FloatArray = np.zeros((0, 0))
+    for rows, values in blocks:
+        more, to_latents = values.T @ values, values.T @ latents[:, rows].T
+        size, target = (more, to_latents) if size.size == 0 else (size + more, target + to_latents)
+    return size, target, latents @ latents.T
 
 
 def _independent(
     size: FloatArray, n_always: int, priors: list[FloatArray], budget: int, negligible: float
-) -> tuple[NDArray[np.intp], int]:
+) -> tuple[NDArray[np.intp], FloatArray, int]:
     """Choose functions by their cross-products (q, q): all independent ones of the first, then at most `budget` others.
 
-    They are in the order of choice; how many are of the first is returned beside them.
+    They are returned in the order of choice, with the Cholesky factor (r, r) of their cross-products, and how many are
+    of the first.
 
     Pivoted Cholesky takes at every step the function that the chosen ones explain least, counted in prior variance, and
     ends where all that is left together is a negligible share of it.
     """
     scale = np.sqrt(np.diag(size))
-    normal = size / np.outer(scale, scale)
-    always, _ = _pivots(normal[:n_always, :n_always])
+    always, factor, _ = _pivoted(size[:n_always, :n_always], 1.0 / scale[:n_always])
     if budget == 0 or len(size) == n_always:
-        return always, len(always)
-    factor = np.linalg.cholesky(normal[np.ix_(always, always)])
-    explained = solve_triangular(factor, normal[always][:, n_always:], lower=True)
-    rest = normal[n_always:, n_always:] - explained.T @ explained
-    weights = np.sqrt(_balanced(priors, np.diag(rest)))
-    pivots, left = _pivots(rest * np.outer(weights, weights))
-    enough = min(budget, int(np.count_nonzero(left > negligible)) + 1)
-    return np.concatenate([always, n_always + pivots[:enough]]), len(always)
+        return always, factor, len(always)
+    explained = solve_triangular(factor, size[always, n_always:], lower=True)
+    rest, scale = size[n_always:, n_always:] - explained.T @ explained, scale[n_always:]
+    weights = np.sqrt(_balanced(priors, np.diag(rest) / scale**2))
+    pivots, rest_factor, left = _pivoted(rest, weights / scale)
+    enough = min(budget, int(np.count_nonzero(left > negligible)) + 1, len(pivots))
+    r = len(always)
+    whole: FloatArray = np.zeros((r + enough, r + enough))
+    whole[:r, :r] = factor
+    whole[r:, :r] = explained[:, pivots[:enough]].T
+    whole[r:, r:] = rest_factor[:enough, :enough]
+    return np.concatenate([always, n_always + pivots[:enough]]), whole, r
 
 
 def _enough(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always: int, clearly: float) -> int:
@@ -341,9 +340,29 @@ def _column_waves(z: FloatArray) -> FloatArray:
     return waves.reshape(z.shape[1], -1)
 
 
-def _pivots(matrix: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
-    """Columns in the order of pivoted Cholesky, and what share of the trace each and those before it leave."""
-    total = float(np.trace(matrix))
-    factor, pivots, rank, _ = dpstrf(matrix, tol=SMALLEST_REMAINDER * float(np.diag(matrix).max()))
-    found = np.cumsum((np.triu(factor[:rank]) ** 2).sum(axis=1))
-    return np.asarray(pivots[:rank] - 1, dtype=np.intp), 1.0 - found / total
+def _pivoted(matrix: FloatArray, weights: FloatArray) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """Pivoted Cholesky in the order of weighted variance.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (q, q)
+    weights : ndarray, shape (q,)
+        Of the columns; those of weight 0 are left out.
+
+    Returns
+    -------
+    pivots : ndarray of int, shape (r,)
+        Independent columns in the order of choice.
+    factor : ndarray, shape (r, r)
+        The Cholesky factor of what they have in the matrix; above the diagonal it is not cleared.
+    left : ndarray, shape (r,)
+        What share of the weighted trace each column and those before it leave.
+    """
+    weighted = matrix * weights
+    weighted *= weights[:, None]
+    variances = np.diag(weighted).copy()
+    upper, order, rank, _ = dpstrf(weighted, tol=SMALLEST_REMAINDER * float(variances.max()), overwrite_a=True)
+    pivots = np.asarray(order[:rank] - 1, dtype=np.intp)
+    found = np.cumsum((np.triu(upper[:rank]) ** 2).sum(axis=1))
+    factor: FloatArray = upper[:rank, :rank].T / weights[pivots, None]
+    return pivots, factor, 1.0 - found / variances.sum()

@@ -32,6 +32,7 @@ SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixture
 ROWS_PER_PRODUCT = 3  # the quadratic rung needs this many training rows for each product of two columns
 LEAST_GAIN = 3.0  # nats: a likelihood-ratio test of a mixture weight of zero at the level 0.007
+TAKEN_OVER = 0.3  # nats of held-out rows that rungs must be missed by together, not to be left out in the end
 LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
 WARP_PRECISION = 1000.0  # of the cubes in an index network: columns bend little when they are turned into scores
@@ -267,7 +268,27 @@ def _climb(
         models.append(model)
         densities.append(density)
         kept.append(rung)
-    return models, np.array(densities), kept
+    needed = _needed(densities, likelihood) if fold == 0 else range(len(kept))
+    counted = [densities[0], *(densities[1 + j] for j in needed)]
+    return [models[j] for j in needed], np.array(counted), [kept[j] for j in needed]
+
+
+def _needed(densities: list[FloatArray], likelihood: float) -> list[int]:
+    """Rungs without which a mixture would follow rows worse: what richer rungs have taken over is left out.
+
+    Parameters
+    ----------
+    densities : list of ndarray, shape (n,)
+        Log-densities of the marginal rung, then those of the others.
+    likelihood : float
+        Of the rows under the best mixture of all, in nats.
+    """
+    needed = list(range(len(densities) - 1))
+    for j in range(len(densities) - 1):
+        others = [i for i in needed if i != j]
+        if _mixture_likelihood([densities[0], *(densities[1 + i] for i in others)]) > likelihood - TAKEN_OVER:
+            needed = others
+    return needed
 
 
 def _mixture_likelihood(densities: list[FloatArray]) -> float:

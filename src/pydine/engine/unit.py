@@ -154,8 +154,9 @@ class FittedUnit:
         """Weight, model and expanded context of everything in the mixture, the marginal included."""
         if self.marginal_weight > 0.0:
             yield self.marginal_weight, STANDARD_NORMAL, np.empty((0, context.shape[1]))
+        expanded = self._expanded(context)
         for weight, model in zip(self.weights, self.models, strict=True):
-            yield weight, model, np.ascontiguousarray(model.expansion(context))
+            yield weight, model, expanded[model.expansion]
 
     def log_density(self, target: FloatArray, context: FloatArray) -> FloatArray:
         """ln p(t | x) of rows under the mixture; shapes (n,) and (c, n) to (n,), in nats."""
@@ -168,7 +169,12 @@ class FittedUnit:
 
     def features(self, context: FloatArray) -> list[FloatArray]:
         """Return what each network learned of the context, shape (c, n), as arrays (n, q_i)."""
-        return [m.network.hidden_features(m.theta, m.expansion(context)) for m in self.models]
+        expanded = self._expanded(context)
+        return [m.network.hidden_features(m.theta, expanded[m.expansion]) for m in self.models]
+
+    def _expanded(self, context: FloatArray) -> dict[Expansion, FloatArray]:
+        """The context as each kind of model sees it; those of the folds see the same."""
+        return {f: np.ascontiguousarray(f(context)) for f in {m.expansion: None for m in self.models}}
 
 
 MARGINAL = FittedUnit((), NOTHING, 1.0, {"marginal": 1.0})

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import log_ndtr, logsumexp
 from scipy.stats import kstest, norm
 
+from pydine.engine import ladder
 from pydine.engine.ladder import LadderSettings, cross_fit_ladder, fit_ladder, held_out_likelihood, mixture_weights
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.unit import ROWS_AT_ONCE, additive, identity, quadratic, with_radius
@@ -252,6 +253,38 @@ def ring_data(n=1000, seed=0):
     rng = np.random.default_rng(seed)
     angle, radius = rng.uniform(0.0, 2.0 * np.pi, n), rng.normal(1.0, 0.1, n)
     return radius * np.cos(angle), radius * np.sin(angle)
+
+
+class TestWhatTheFirstFoldDecides:
+    def test_rungs_that_others_have_taken_over_are_left_out(self):
+        """Held-out rows know of the third model only: the others are needed no more, one that adds something is."""
+        rng = np.random.default_rng(0)
+        target = rng.standard_normal((2, 500))
+        sharp = norm.logpdf(target[0], scale=1.0) + norm.logpdf(target[1], scale=1.0)
+        blunt = [norm.logpdf(target[0], scale=s) + norm.logpdf(target[1], scale=s) for s in (5.0, 3.0, 2.0)]
+        densities = [blunt[0], blunt[1], sharp, blunt[2]]
+        assert ladder._needed(densities, ladder._mixture_likelihood(densities)) == [1]
+        halves = [np.where(np.arange(500) < 250, sharp, -9.0), np.where(np.arange(500) < 250, -9.0, sharp)]
+        densities = [blunt[0], halves[0], halves[1], blunt[2]]
+        assert set(ladder._needed(densities, ladder._mixture_likelihood(densities))) >= {0, 1}
+
+    def test_networks_train_no_longer_than_held_out_rows_ask_for(self, monkeypatch):
+        asked, search = [], ladder.maximise
+
+        def spy(*arguments):
+            theta, steps = search(*arguments)
+            network, watched, most = len(arguments[2]) > 2, len(arguments[8]) > 0, arguments[10]
+            if network:
+                asked.append((watched, most, steps))
+            return theta, steps
+
+        monkeypatch.setattr(ladder, "maximise", spy)
+        fit_ladder(*sine_data(), replace(SETTINGS, iterations=150))
+        first, later = ([row for row in asked if row[0] == watched] for watched in (True, False))
+        allowed = {min(150, steps + steps // 2 + 10) for _, _, steps in first}
+        assert {most for _, most, _ in first} == {150}
+        assert {most for _, most, _ in later} <= allowed
+        assert len(later) >= 2 and min(allowed) < 150
 
 
 class TestWideNetworks:

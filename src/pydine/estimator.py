@@ -46,8 +46,8 @@ class DINE(BaseEstimator):
         Folds of the held-out likelihood (ladder only).
     weight_decay : float, default=0.67
         Precision of the normal prior of the networks' weights (ladder only).
-    max_iter : int, default=100
-        Most iterations in the training of a network.
+    max_iter : int, default=150
+        Most iterations in the training of a network; held-out rows may ask for fewer.
     max_rows : int, default=30000
         Rows that flows learn from at most; every row is still mapped and counted (ladder only).
     tune : bool, default=False

@@ -83,8 +83,9 @@ def test_paper_s_algorithm_2():
     assert result.statistic == pytest.approx(result.estimate.value)  # step 1: I, by Algorithm 1
     model = pydine.DINE.paper().fit(x, y, z)
     a, b = (latents[:, 0] for latents in model.transform(x, y, z))
-    orders = np.random.default_rng([0, 100]).permuted(np.tile(np.arange(300), (100, 1)), axis=1)
-    squares = [np.dot(a, b[order]) ** 2 / (a @ a * (b @ b)) for order in orders]
+    rng = np.random.default_rng([0, 100])
+    a_order, b_order, steps = rng.permutation(300), rng.permutation(300), rng.choice(300, 100, replace=False)
+    squares = [np.dot(a[a_order], np.roll(b[b_order], -step)) ** 2 / (a @ a * (b @ b)) for step in steps]
     assert result.null_distribution == pytest.approx(-0.5 * np.log1p(-np.array(squares)))  # step 2
     assert result.pvalue == 0.0  # r / B may be 0: that is why it is not the default
     assert pydine.independence_test(x, y, z, **settings).pvalue == 1 / 101

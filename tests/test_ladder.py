@@ -257,13 +257,13 @@ def ring_data(n=1000, seed=0):
 
 class TestWhatTheFirstFoldDecides:
     def test_rungs_that_others_have_taken_over_are_left_out(self):
-        """Held-out rows know of the third model only: the others are needed no more, one that adds something is."""
+        """The second of three rungs is right on all rows, or two of them each on one half."""
         rng = np.random.default_rng(0)
         target = rng.standard_normal((2, 500))
         sharp = norm.logpdf(target[0], scale=1.0) + norm.logpdf(target[1], scale=1.0)
         blunt = [norm.logpdf(target[0], scale=s) + norm.logpdf(target[1], scale=s) for s in (5.0, 3.0, 2.0)]
         densities = [blunt[0], blunt[1], sharp, blunt[2]]
-        assert ladder._needed(densities, ladder._mixture_likelihood(densities)) == [1]
+        assert ladder._needed(densities, ladder._mixture_likelihood(densities)) == [0, 1]  # the plainest stays
         halves = [np.where(np.arange(500) < 250, sharp, -9.0), np.where(np.arange(500) < 250, -9.0, sharp)]
         densities = [blunt[0], halves[0], halves[1], blunt[2]]
         assert set(ladder._needed(densities, ladder._mixture_likelihood(densities))) >= {0, 1}
@@ -272,19 +272,20 @@ class TestWhatTheFirstFoldDecides:
         asked, search = [], ladder.maximise
 
         def spy(*arguments):
-            theta, steps = search(*arguments)
+            found = search(*arguments)
             network, watched, most = len(arguments[2]) > 2, len(arguments[8]) > 0, arguments[10]
             if network:
-                asked.append((watched, most, steps))
-            return theta, steps
+                asked.append((watched, most, found[2]))
+            return found
 
         monkeypatch.setattr(ladder, "maximise", spy)
         fit_ladder(*sine_data(), replace(SETTINGS, iterations=150))
         first, later = ([row for row in asked if row[0] == watched] for watched in (True, False))
-        allowed = {min(150, steps + steps // 2 + 10) for _, _, steps in first}
+        allowed = {steps for _, _, steps in first}
         assert {most for _, most, _ in first} == {150}
         assert {most for _, most, _ in later} <= allowed
-        assert len(later) >= 2 and min(allowed) < 150
+        assert len(later) >= 2
+        assert min(allowed) < 150
 
 
 class TestWideNetworks:
@@ -326,18 +327,17 @@ class TestHeldOut:
     def test_no_row_is_predicted_by_what_has_seen_it(self):
         """Move one row far off: models of its fold's rows do not learn from it, those of the other rows do.
 
-        The weights of the mixture follow from the other rows' densities, and how long networks train from those of the
-        first fold, so a little of it comes back.
+        The weights of the mixture follow from the other rows' densities, so a little of it comes back.
         """
         target, context = sine_data(300)
-        settings = LadderSettings(networks=2, hidden_units=6, iterations=20)
-        (fold,) = (f for f in np.array_split(np.random.default_rng(0).permutation(300), 3) if 100 in f)
         moved = target.copy()
-        moved[100] += 3.0
-        before, after = (cross_fit_ladder(t, context, settings)[1] for t in (target, moved))
+        moved[17] += 3.0
+        (fold,) = (f for f in np.array_split(np.random.default_rng(0).permutation(300), 3) if 17 in f)
+        before, after = (cross_fit_ladder(t, context, SETTINGS)[1] for t in (target, moved))
         change = np.abs(after - before)
-        assert np.median(change[fold]) < 0.02
+        assert np.median(change[fold]) < 0.01
         assert np.median(np.delete(change, fold)) > 0.1
+        assert after[17] < before[17] - 10.0
 
     def test_the_mean_for_tuning(self):
         target, context = sine_data(300)

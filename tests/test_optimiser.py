@@ -50,7 +50,7 @@ class TestOptimum:
         it stays where it started, at 0."""
         network, data = Network.linear(2, 1), linear_data()
         start = np.zeros(network.n_parameters)
-        theta, _ = run(network, start, decay, data)
+        theta, *_ = run(network, start, decay, data)
         theirs = minimize(lambda t: -objective(network, t, decay, data), start, tol=1e-9)
         assert objective(network, theta, decay, data) >= -theirs.fun - 1e-6
         np.testing.assert_allclose(theta, theirs.x, atol=2e-3)
@@ -58,14 +58,14 @@ class TestOptimum:
     def test_known_answer(self):
         """No context and no decay: the sample's own mean and log standard deviation."""
         target = 3.0 + 0.5 * np.random.default_rng(0).standard_normal(N)
-        theta, _ = run(Network.linear(0, 1), np.zeros(3), 0.0, (target, np.empty((0, N))))
+        theta, *_ = run(Network.linear(0, 1), np.zeros(3), 0.0, (target, np.empty((0, N))))
         np.testing.assert_allclose(theta, [0.0, target.mean(), np.log(target.std())], atol=1e-3)
 
     def test_a_network_ends_where_scipy_would_not_go_on(self):
         """SciPy, started from the result, finds next to nothing left to gain."""
         network, data = Network.tanh(1, 3, 2), sine_data(150)
         start, decay = reference.parameters(network, 5), 0.02
-        theta, _ = run(network, start, decay, data, iterations=2000)
+        theta, *_ = run(network, start, decay, data, iterations=2000)
         before = objective(network, start, decay, data)
         reached = objective(network, theta, decay, data)
         further = minimize(lambda t: -objective(network, t, decay, data), theta, options={"maxiter": 6})
@@ -96,7 +96,7 @@ class TestDecay:
         network, data = Network.linear(2, 1), linear_data()
         decay = np.zeros(7)
         decay[0] = 1e6
-        theta, _ = run(network, np.zeros(7), decay, data)
+        theta, *_ = run(network, np.zeros(7), decay, data)
         assert abs(theta[0]) < 1e-4
         assert abs(theta[1]) > 0.1
         assert abs(theta[3]) > 0.1
@@ -104,7 +104,7 @@ class TestDecay:
     def test_slope_of_the_likelihood_balances_the_decay(self):
         network, data = Network.linear(2, 2), linear_data()
         decay = np.random.default_rng(1).uniform(0.05, 0.5, network.n_parameters)
-        theta, _ = run(network, reference.parameters(network), decay, data, iterations=1000)
+        theta, *_ = run(network, reference.parameters(network), decay, data, iterations=1000)
         for i in range(len(theta)):
             step = np.zeros(len(theta))
             step[i] = 1e-4
@@ -126,34 +126,37 @@ class TestStopping:
         best = int(np.argmax(scores))
         assert 2 < best < 50
         assert scores[-1] < scores[best] - 0.05
-        theta, steps = run(network, start, 0.0, data, held, iterations=60, patience=1000)
+        theta, last, made = run(network, start, 0.0, data, held, iterations=60, patience=1000)
         assert mean_log_likelihood(network, theta, held) == pytest.approx(scores[best], abs=5e-5)
-        np.testing.assert_array_equal(theta, path[steps - 1])
+        assert min(np.abs(theta - other).max() for other in path) == 0.0
+        assert made == 60
+        np.testing.assert_array_equal(last, path[-1])
 
     def test_patience(self):
         """It ends `patience` iterations after the last that was better, and still returns that one."""
         network, start, data, held = self.overfitted()
-        found = [run(network, start, 0.0, data, held, iterations=500, patience=p)[1] for p in (1, 5, 10, 500)]
-        assert found == sorted(found)
-        for patience, steps in zip((1, 5, 10), found, strict=False):
-            just_enough = run(network, start, 0.0, data, held, iterations=steps + patience, patience=500)[1]
-            assert steps == just_enough < found[-1] or steps == found[-1]
+        made = {}
+        for patience in (1, 5, 10):
+            theta, _, made[patience] = run(network, start, 0.0, data, held, iterations=500, patience=patience)
+            same = run(network, start, 0.0, data, iterations=made[patience] - patience)[0]
+            np.testing.assert_array_equal(theta, same)
+        assert made[1] <= made[5] <= made[10] < 500
 
     def test_tolerance(self):
         """A looser one ends earlier, no later than where two iterations in a row gain less."""
         network, data = Network.tanh(1, 4, 2), sine_data()
         start = reference.parameters(network, 2)
-        made = [run(network, start, 0.01, data, iterations=400, tolerance=t)[1] for t in (1e-1, 1e-3, 1e-6)]
+        made = [run(network, start, 0.01, data, iterations=400, tolerance=t)[2] for t in (1e-1, 1e-3, 1e-6)]
         assert made[0] < made[1] < made[2] < 400
 
     def test_most_iterations(self):
         network, data = Network.tanh(1, 4, 2), sine_data()
-        assert run(network, reference.parameters(network, 2), 0.01, data, iterations=7)[1] == 7
+        assert run(network, reference.parameters(network, 2), 0.01, data, iterations=7)[2] == 7
 
     def test_at_the_optimum_it_stays(self):
         network, data = Network.linear(2, 1), linear_data()
-        theta, _ = run(network, np.zeros(7), 0.1, data)
-        again, made = run(network, theta, 0.1, data, tolerance=1e-6)
+        theta, *_ = run(network, np.zeros(7), 0.1, data)
+        again, _, made = run(network, theta, 0.1, data, tolerance=1e-6)
         assert made <= 5
         np.testing.assert_allclose(again, theta, atol=1e-3)
 
@@ -164,7 +167,7 @@ class TestNoSideEffects:
         start, decay = reference.parameters(network), np.full(network.n_parameters, 0.01)
         arrays = [a.astype(np.float32) for a in (*sine_data(200), *sine_data(50, seed=1))]
         before = [a.copy() for a in (start, decay, *arrays)]
-        theta, _ = maximise(start, decay, *network.layout, *arrays, 30, 0.0, 30)
+        theta, *_ = maximise(start, decay, *network.layout, *arrays, 30, 0.0, 30)
         for now, then in zip((start, decay, *arrays), before, strict=True):
             np.testing.assert_array_equal(now, then)
         assert not np.shares_memory(theta, start)
@@ -173,7 +176,7 @@ class TestNoSideEffects:
         def fit(seed):
             network = Network.tanh(1, 4 + seed % 3, 2)
             start = reference.parameters(network, seed)
-            theta, made = run(network, start, 0.01, sine_data(300, seed), sine_data(80, seed + 50), 60, 0.0, 20)
+            theta, _, made = run(network, start, 0.01, sine_data(300, seed), sine_data(80, seed + 50), 60, 0.0, 20)
             return (*theta, made)
 
         alone = [fit(seed) for seed in range(8)]

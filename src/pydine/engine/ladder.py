@@ -37,9 +37,7 @@ LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
 WARP_PRECISION = 1000.0  # of the cubes in an index network: columns bend little when they are turned into scores
 INDEX_SLOPE = 0.8  # of an index network's hidden units at the start; their middles are spread over the index
-# A network in the first fold takes the steps that let it follow the held-out rows best, and so many beyond to see that
-# there are no better ones; in the other folds it may take half as many more, and a few.
-PATIENCE, FEW_STEPS = 30, 10
+PATIENCE = 30  # steps of a network after which it follows the first fold's held-out rows no better are its last
 
 
 @dataclass(frozen=True)
@@ -257,7 +255,7 @@ def _climb(
             fit = _fit_index if rung.is_index else _fit_network
             model, steps = fit(t, x, rung, settings, linear.theta, (t_held, x_held) if fold == 0 else None)
             if fold == 0:
-                rung = replace(rung, iterations=min(rung.iterations, steps + steps // 2 + FEW_STEPS))
+                rung = replace(rung, iterations=steps)
         density = model.log_density(t_held, x_held)
         if fold == 0:
             with_it = _mixture_likelihood([*densities, density])
@@ -276,6 +274,8 @@ def _climb(
 def _needed(densities: list[FloatArray], likelihood: float) -> list[int]:
     """Rungs without which a mixture would follow rows worse: what richer rungs have taken over is left out.
 
+    The plainest stays in any case: a rich one may have done better on these rows by chance.
+
     Parameters
     ----------
     densities : list of ndarray, shape (n,)
@@ -284,7 +284,7 @@ def _needed(densities: list[FloatArray], likelihood: float) -> list[int]:
         Of the rows under the best mixture of all, in nats.
     """
     needed = list(range(len(densities) - 1))
-    for j in range(len(densities) - 1):
+    for j in needed[1:]:
         others = [i for i in needed if i != j]
         if _mixture_likelihood([densities[0], *(densities[1 + i] for i in others)]) > likelihood - TAKEN_OVER:
             needed = others
@@ -335,7 +335,7 @@ def _fit_network(
     A wide one keeps the linear rung's slopes only and spreads its components over the residual: in the linear rung they
     may coincide, and where they do every gradient that would part them is zero.
 
-    With rows to hold out, it is what followed them best on the way. The steps that it took are returned beside it.
+    With rows to hold out, training ends when they are followed no better. The steps made are returned beside it.
     """
     expanded = rung.expansion(x)
     c, extra = len(x), len(expanded) - len(x)
@@ -418,7 +418,7 @@ def _trained(
     """Train a network on rows whose context is expanded already."""
     watched = (np.empty(0), np.empty((len(expanded), 0))) if held is None else (held[0], rung.expansion(held[1]))
     rows = [a.astype(np.float32, order="C") for a in (t, expanded, *watched)]
-    theta, steps = maximise(start, decay, *network.layout, *rows, rung.iterations, TOLERANCE, PATIENCE)
+    _, theta, steps = maximise(start, decay, *network.layout, *rows, rung.iterations, TOLERANCE, PATIENCE)
     return Model(network, theta, rung.expansion), steps
 
 

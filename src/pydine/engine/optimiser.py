@@ -98,14 +98,15 @@ def maximise(
     ----------
     start, decay : (p,) float64.
     target, context : (n,) and (c, n) float32, the rows to learn from.
-    held_target, held_context : (m,) and (c, m) float32; with m > 0 the parameters with the best likelihood on these
-        rows are returned, and the search ends after `patience` iterations without a better one.
+    held_target, held_context : (m,) and (c, m) float32; with m > 0 the search ends after `patience` iterations without
+        a better likelihood on these rows.
     tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
 
     Returns
     -------
-    theta : (p,) float64.
-    iterations : int, how many led to theta.
+    best : (p,) float64, the parameters with the best likelihood on the held-out rows, if there are any.
+    last : (p,) float64, those that the search ended with.
+    iterations : int, how many were made.
     """
     p, held = start.shape[0], held_target.shape[0]
     theta, grad = start.copy(), np.empty(p)
@@ -167,6 +168,4 @@ def maximise(
                 break
         if calm >= 2:
             break
-    if held > 0:
-        return best, at_best
-    return theta, iteration
+    return best if held > 0 else theta, theta, iteration

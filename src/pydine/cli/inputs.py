@@ -50,6 +50,14 @@ class Request:
         constant = [name for name in frame.constant() if name not in needed]
         return frame.without(dict.fromkeys(constant, "it is constant"))
 
+    def read_sides(
+        self, x: Sequence[str] | None, y: Sequence[str] | None, z: Sequence[str] | None
+    ) -> tuple[list[list[str]], Frame]:
+        """Open the file and read the columns of x, y and z; with their names, side by side."""
+        table = self.open()
+        names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
+        return names, self.read(table, [name for block in names for name in block])
+
     def read_many(
         self,
         table: TableFile,

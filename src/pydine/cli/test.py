@@ -84,9 +84,7 @@ def independence(
     """
     form = Format.of(as_json, as_csv)
     request = Request(file, nan, sample, seed, header, separator)
-    table = request.open()
-    names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
-    frame = request.read(table, [name for block in names for name in block])
+    names, frame = request.read_sides(x, y, z)
     with listening(frame.source) as said, waiting("Testing") as bar:
         from pydine import independence_test
         from pydine.engine.execution import watched_by

@@ -18,7 +18,7 @@ from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, fit_ladder
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive, columnwise, unique
-from pydine.engine.projection import FARTHEST_SCORE, ROWS_AT_ONCE, Blocks, FunctionsOfZ, Projection
+from pydine.engine.projection import FARTHEST_SCORE, Blocks, FunctionsOfZ, Projection
 from pydine.engine.unit import FittedUnit
 
 FloatArray = NDArray[np.float64]
@@ -26,6 +26,7 @@ FloatArray = NDArray[np.float64]
 # Z acts non-linearly if rungs above the linear one have this weight, averaged over units.
 NONLINEAR_WEIGHT = 0.1
 VALUES_KEPT = 1 << 26  # of functions of z, in half a gibibyte
+ROWS_KEPT = 1 << 14  # of all functions of z, so that they are evaluated once
 SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
 
 
@@ -264,7 +265,7 @@ def fit_flow_of(
     unprojected, z_scores = np.array(columns), scores[dx + dy :]
     # The weight of non-linear rungs is averaged over the units where it is largest: as many as are looked at together.
     nonlinear = float(np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:])) >= NONLINEAR_WEIGHT
-    values = functions(z_scores) if len(blocks[0]) <= ROWS_AT_ONCE else None
+    values = functions(z_scores) if len(blocks[0]) <= ROWS_KEPT else None
     projection = Projection.fit(
         unprojected, z_scores, functions, nonlinear=nonlinear, least_dof=together + SPARE_DOF, dx=dx, values=values
     )

@@ -38,7 +38,7 @@ CLEARLY = 1.645
 NEGLIGIBLE_BIAS = 1e-3  # standard errors that the functions left out may move a correlation by, under the prior
 SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
 FARTHEST_SCORE = 10.0
-ROWS_AT_ONCE = 1 << 14
+ROWS_AT_ONCE = 1 << 12  # larger blocks are new memory each time, and asking for it takes longer than the arithmetic
 
 Blocks = Iterable[tuple[slice, FloatArray]]  # rows, and the functions of z there, shape (rows, r)
 

@@ -192,15 +192,70 @@ def _fit_folds(
     shared = {} if shared is None else shared
     rng = np.random.default_rng(settings.seed)
     rows = rng.permutation(len(target))[: settings.max_rows]
-    folds = np.array_split(rows, settings.folds)
-    rungs = _rungs(len(context), len(rows) - len(folds[0]), settings)
-    held, fitted = [], []
-    for i, held_rows in enumerate(folds):
-        train = np.concatenate([fold for j, fold in enumerate(folds) if j != i])
-        models, densities, rungs = _climb(target, context, train, held_rows, rungs, settings, i, shared)
-        held.append(densities)
-        fitted.append(models)
-    return _Folds(folds, ["marginal", *(rung.name for rung in rungs)], fitted, held)
+    held = np.array_split(rows, settings.folds)
+    folds = [_Fold.of(i, target, context, held, settings, shared) for i in range(settings.folds)]
+    rungs, first, densities = _climb(folds[0], _rungs(len(context), len(rows) - len(held[0]), settings))
+    models, all_densities = [first], [densities]
+    for fold in folds[1:]:
+        fitted = [fold.fit(rung)[0] for rung in rungs]
+        models.append(fitted)
+        all_densities.append(np.array([fold.marginal_density, *map(fold.density_of, fitted)]))
+    return _Folds(held, ["marginal", *(rung.name for rung in rungs)], models, all_densities)
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Rows to learn from and rows that are held out: targets t (n,) and contexts x (c, n) of both.
+
+    Rungs without a network are kept in `shared`.
+    """
+
+    i: int
+    t: FloatArray
+    x: FloatArray
+    t_held: FloatArray
+    x_held: FloatArray
+    settings: LadderSettings
+    shared: SharedRungs
+
+    @classmethod
+    def of(
+        cls,
+        i: int,
+        target: FloatArray,
+        context: FloatArray,
+        held: list[RowArray],
+        settings: LadderSettings,
+        shared: SharedRungs,
+    ) -> _Fold:
+        """The fold that holds out the i-th of the sets of rows."""
+        parts = np.concatenate([rows for j, rows in enumerate(held) if j != i]), held[i]
+        (t, t_held), (x, x_held) = ([np.take(a, rows, axis=-1) for rows in parts] for a in (target, context))
+        return cls(i, t, x, t_held, x_held, settings, shared)
+
+    @property
+    def marginal_density(self) -> FloatArray:
+        """Log-density of the held-out rows without their context."""
+        return -0.5 * self.t_held * self.t_held - HALF_LOG_2PI
+
+    def density_of(self, model: Model) -> FloatArray:
+        """Log-density of the held-out rows under a model."""
+        return model.log_density(self.t_held, self.x_held)
+
+    def fit(self, rung: _Rung, watched: bool = False) -> tuple[Model, int]:
+        """Fit a rung, and say how many steps its network took; with `watched` as many as the held-out rows ask for."""
+        if rung.start is None:
+            return self._without_network(rung.name, rung.expansion), rung.iterations
+        linear = self._without_network("linear", identity)  # what networks start from, whether it counts or not
+        fit = _fit_index if rung.is_index else _fit_network
+        held = (self.t_held, self.x_held) if watched else None
+        return fit(self.t, self.x, rung, self.settings, linear.theta, held)
+
+    def _without_network(self, name: str, expansion: Expansion) -> Model:
+        key = self.i, name
+        if key not in self.shared:
+            self.shared[key] = _fit_linear(self.t, self.x, expansion, self.settings)
+        return self.shared[key]
 
 
 def _rungs(c: int, n_train: int, settings: LadderSettings) -> list[_Rung]:
@@ -214,61 +269,34 @@ def _rungs(c: int, n_train: int, settings: LadderSettings) -> list[_Rung]:
     return rungs + [_Rung("wide", with_radius, start, 3 * most) for start in range(settings.wide_networks)]
 
 
-def _climb(
-    target: FloatArray,
-    context: FloatArray,
-    train: RowArray,
-    held: RowArray,
-    rungs: list[_Rung],
-    settings: LadderSettings,
-    fold: int,
-    shared: SharedRungs,
-) -> tuple[list[Model], FloatArray, list[_Rung]]:
-    """Fit the rungs on `train` and evaluate them on `held`.
+def _climb(fold: _Fold, rungs: list[_Rung]) -> tuple[list[_Rung], list[Model], FloatArray]:
+    """Fit the rungs in the first fold, and choose those that all folds will have: with models and held-out densities.
 
-    A rung that adds nothing in the first fold to a mixture of those below it is not climbed, there nor in the other
-    folds: where nothing is non-linear the ladder ends early, and networks are what costs. The first fold also tells
-    how many steps its networks are worth.
+    A rung that adds nothing to a mixture of those below it is refused: where nothing is non-linear the ladder ends
+    early, and networks are what costs. Rungs with a network are returned with the steps that it is worth.
     """
-
-    def fit_without_network(name: str, expansion: Expansion) -> Model:
-        key = fold, name
-        if key not in shared:
-            shared[key] = _fit_linear(t, x, expansion, settings)
-        return shared[key]
-
-    t, x = target[train], np.ascontiguousarray(context[:, train])
-    t_held, x_held = target[held], np.ascontiguousarray(context[:, held])
-    densities = [-0.5 * t_held * t_held - HALF_LOG_2PI]
-    likelihood = densities[0].sum()
+    densities = [fold.marginal_density]
+    likelihood = float(densities[0].sum())
     models: list[Model] = []
     kept: list[_Rung] = []
     refused: set[str] = set()
     for rung in rungs:
         if rung.name in refused:
             continue
-        on_trial = fold == 0 and rung.name not in {r.name for r in kept}
-        if rung.start is None:
-            model = fit_without_network(rung.name, rung.expansion)
-        else:
-            linear = fit_without_network("linear", identity)  # what networks start from, whether it counts or not
-            fit = _fit_index if rung.is_index else _fit_network
-            model, steps = fit(t, x, rung, settings, linear.theta, (t_held, x_held) if fold == 0 else None)
-            if fold == 0:
-                rung = replace(rung, iterations=steps)
-        density = model.log_density(t_held, x_held)
-        if fold == 0:
-            with_it = _mixture_likelihood([*densities, density])
-            if on_trial and with_it < likelihood + LEAST_GAIN:
-                refused.add(rung.name)
-                continue
-            likelihood = with_it
+        model, steps = fold.fit(rung, watched=True)
+        density = fold.density_of(model)
+        with_it = _mixture_likelihood([*densities, density])
+        on_trial = rung.name not in {r.name for r in kept}
+        if on_trial and with_it < likelihood + LEAST_GAIN:
+            refused.add(rung.name)
+            continue
+        likelihood = with_it
         models.append(model)
         densities.append(density)
-        kept.append(rung)
-    needed = _needed(densities, likelihood) if fold == 0 else range(len(kept))
-    counted = [densities[0], *(densities[1 + j] for j in needed)]
-    return [models[j] for j in needed], np.array(counted), [kept[j] for j in needed]
+        kept.append(replace(rung, iterations=steps))
+    needed = _needed(densities, likelihood)
+    counted = np.array([densities[0], *(densities[1 + j] for j in needed)])
+    return [kept[j] for j in needed], [models[j] for j in needed], counted
 
 
 def _needed(densities: list[FloatArray], likelihood: float) -> list[int]:

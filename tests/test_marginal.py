@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import rankdata
@@ -18,11 +18,20 @@ columns = st.one_of(
 
 @settings(deadline=None, max_examples=150)
 @given(values=columns)
+@example(values=[0.0, 2.225073858507203e-309])
 def test_scores_of_the_sample(values):
     column = np.array(values)
     score, scores = ScoreMap.fit(column)
     np.testing.assert_allclose(scores, ndtri(rankdata(column) / (len(column) + 1)), rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(score(column), scores)
+
+
+def test_rows_beyond_a_column_that_spans_next_to_nothing_have_finite_scores():
+    score, _ = ScoreMap.fit(np.array([0.0, 2.225073858507203e-309]))
+    far = score(np.array([-1e6, -1e-300, 1e-300, 1e6]))
+    assert np.isfinite(far).all()
+    assert (np.diff(far)[[0, 2]] >= 0.0).all()
+    assert far[1] < 0.0 < far[2]
 
 
 @settings(deadline=None, max_examples=150)

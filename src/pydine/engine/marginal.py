@@ -13,6 +13,7 @@ FloatArray = NDArray[np.float64]
 # Beyond the sample the map goes on as a line with the slope that it had over this outer share of the values, and over
 # so many of them at least.
 OUTER_SHARE, OUTER_VALUES = 0.05, 5
+FARTHEST_SPANS = 1e300  # so often the outer values may fit between the sample and a row beyond it
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class ScoreMap:
         mapped: FloatArray = np.interp(column, self.values, self.scores)
         edge = min(len(self.values) - 1, max(OUTER_VALUES, int(OUTER_SHARE * len(self.values))))
         for inner, outer in ((edge, 0), (-1 - edge, -1)):
-            rise = self.scores[outer] - self.scores[inner]
-            slope = rise / (self.values[outer] - self.values[inner])
+            rise, span = (a[outer] - a[inner] for a in (self.scores, self.values))
             excess = column - self.values[outer]
             beyond = excess < 0 if outer == 0 else excess > 0
-            mapped[beyond] += slope * excess[beyond]
+            with np.errstate(over="ignore"):  # a column may span next to nothing
+                mapped[beyond] += rise * np.minimum(excess[beyond] / span, FARTHEST_SPANS)
         return mapped

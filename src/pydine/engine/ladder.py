@@ -37,7 +37,7 @@ LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
 WARP_PRECISION = 1000.0  # of the cubes in an index network: columns bend little when they are turned into scores
 INDEX_SLOPE = 0.8  # of an index network's hidden units at the start; their middles are spread over the index
-PATIENCE = 30  # steps of a network after which it follows the first fold's held-out rows no better are its last
+PATIENCE = 30  # steps in the first fold that do not follow held-out rows any better, and training ends
 
 
 @dataclass(frozen=True)

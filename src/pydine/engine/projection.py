@@ -217,8 +217,8 @@ class Projection:
 
     def blocks(self, z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Evaluate the functions that are used at rows of z (dz, n), some rows at a time."""
-        for rows in _blocks(z.shape[1]):
-            yield rows, self.functions(np.ascontiguousarray(z[:, rows]))[:, self.chosen]
+        for rows, values in _all_blocks(z, self.functions):
+            yield rows, values[:, self.chosen]
 
     def residuals(self, columns: FloatArray, blocks: Blocks, coefficients: FloatArray | None = None) -> FloatArray:
         """Columns (d, n) less the functions times coefficients (r, d), by default those of the latents."""
@@ -239,12 +239,11 @@ class Projection:
         return self.residuals(columns, blocks, cho_solve((self.factor, True), products))
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE))
-
-
 def _all_blocks(z: FloatArray, functions: FunctionsOfZ) -> Iterator[tuple[slice, FloatArray]]:
-    return ((rows, functions(np.ascontiguousarray(z[:, rows]))) for rows in _blocks(z.shape[1]))
+    """All functions at rows of z (dz, n), some rows at a time."""
+    for start in range(0, z.shape[1], ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        yield rows, functions(np.ascontiguousarray(z[:, rows]))
 
 
 def _cross_products(latents: FloatArray, blocks: Blocks) -> tuple[FloatArray, FloatArray, FloatArray]:

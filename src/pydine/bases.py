@@ -26,9 +26,10 @@ from scipy.special import gammaln, ndtr, ndtri, stdtrit
 
 from pydine.engine.cache import UnitCache
 from pydine.engine.execution import run
-from pydine.engine.ladder import LadderSettings, cross_fit_ladder, mixture_log_density, mixture_weights
+from pydine.engine.ladder import LadderSettings, cross_fit_ladder
 from pydine.engine.latents import Latents
 from pydine.engine.marginal import ScoreMap
+from pydine.engine.mixing import mixture_log_density, mixture_weights
 from pydine.engine.plan import Unit, autoregressive
 from pydine.engine.unit import MARGINAL, FittedUnit
 from pydine.information import gaussian_information, gaussian_standard_error, rank_effect, wishart_bias, without_chance

@@ -25,7 +25,7 @@ def _sources_digest() -> str:
 SOURCES_DIGEST = _sources_digest()
 
 
-def compiled(*, fastmath: bool = False, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function without the interpreter's lock, and keep the machine code on disk.
 
     Numba's cache is valid as long as the file of the function itself has not changed, though the machine code holds
@@ -37,7 +37,7 @@ def compiled(*, fastmath: bool = False, inlined: bool = False) -> Callable[[Call
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", fastmath=fastmath, forceinline=inlined)(
+        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", forceinline=inlined)(
             function
         )
         cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)

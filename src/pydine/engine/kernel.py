@@ -24,23 +24,19 @@ of the last hidden units (a head of their own, as in the paper).
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from pydine.engine.arithmetic import exp, like, log
+from pydine.engine.arithmetic import SQRT_HALF, dot, exp, like, log, log_tail, row_dot, row_dots, row_sum, upper_tail
 from pydine.engine.compilation import compiled
 
 MOST_ROWS, LANES = 352, 32  # rows worked on together: they stay in the caches; a multiple of what is done at once
 IDENTITY, TANH, RELU = 0, 1, 2
 LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE = -7.0, 3.0
 HALF_LOG_2PI = 0.9189385332046727
-SQRT_HALF = 0.7071067811865476
 TINY = 1e-300
 FARTHEST = -1e150  # scales: farther out the square of the distance would overflow
 
-_compiled, _exact = compiled(fastmath=True), compiled()
-_part, _exact_part = compiled(fastmath=True, inlined=True), compiled(inlined=True)
+_compiled, _part = compiled(), compiled(inlined=True)
 
 
 @_part
@@ -113,32 +109,19 @@ def _dense_backward(theta, start, n_in, n_out, groups, source, to, values, slope
         for j in range(source, source + n_in):
             slopes[j, :] = zero
     for o in range(n_out):
-        total = zero
-        for i in range(width):
-            total += slopes[to + o, i]
-        grad[bias + o] += total
+        grad[bias + o] += row_sum(slopes, to + o)
         w = start + o * fan_in
         first = source + (o * groups // n_out) * fan_in
         j = 0
         while j + 4 <= fan_in:
-            f = first + j
-            t0, t1, t2, t3 = zero, zero, zero, zero
-            for i in range(width):
-                d = slopes[to + o, i]
-                t0 += d * values[f, i]
-                t1 += d * values[f + 1, i]
-                t2 += d * values[f + 2, i]
-                t3 += d * values[f + 3, i]
+            t0, t1, t2, t3 = row_dots(slopes, to + o, values, first + j)
             grad[w + j] += t0
             grad[w + j + 1] += t1
             grad[w + j + 2] += t2
             grad[w + j + 3] += t3
             j += 4
         while j < fan_in:
-            t0 = zero
-            for i in range(width):
-                t0 += slopes[to + o, i] * values[first + j, i]
-            grad[w + j] += t0
+            grad[w + j] += row_dot(slopes, to + o, values, first + j)
             j += 1
     if down:
         for j in range(n_in):
@@ -244,18 +227,16 @@ def _mixture(k, to, values, slopes, centred, log_scale, inside, density, d_locat
 
 
 @_part
-def _linear(theta, c, values, location, log_scale):
-    """The linear location and log-scale of a block's rows."""
+def _linear(theta, c, values, centred, log_scale):
+    """Take the linear location of a block's rows off `centred`, and put the linear log-scale into `log_scale`."""
     width = values.shape[1]
-    zero = like(0.0, values)
     for i in range(width):
-        location[i] = zero
-        log_scale[i] = zero
+        log_scale[i] = like(0.0, values)
     q = 0
     while q + 4 <= c:
         w0, w1, w2, w3 = theta[q], theta[q + 1], theta[q + 2], theta[q + 3]
         for i in range(width):
-            location[i] += w0 * values[q, i] + w1 * values[q + 1, i] + w2 * values[q + 2, i] + w3 * values[q + 3, i]
+            centred[i] -= w0 * values[q, i] + w1 * values[q + 1, i] + w2 * values[q + 2, i] + w3 * values[q + 3, i]
         w0, w1, w2, w3 = theta[c + q], theta[c + q + 1], theta[c + q + 2], theta[c + q + 3]
         for i in range(width):
             log_scale[i] += w0 * values[q, i] + w1 * values[q + 1, i] + w2 * values[q + 2, i] + w3 * values[q + 3, i]
@@ -263,7 +244,7 @@ def _linear(theta, c, values, location, log_scale):
     while q < c:
         w0, w1 = theta[q], theta[c + q]
         for i in range(width):
-            location[i] += w0 * values[q, i]
+            centred[i] -= w0 * values[q, i]
         for i in range(width):
             log_scale[i] += w1 * values[q, i]
         q += 1
@@ -272,15 +253,45 @@ def _linear(theta, c, values, location, log_scale):
 @_part
 def _linear_backward(c, values, d_location, d_log_scale, grad):
     """Add the gradient of the linear part to `grad`."""
-    width = values.shape[1]
     for q in range(c):
-        t0, t1 = like(0.0, values), like(0.0, values)
-        for i in range(width):
-            v = values[q, i]
-            t0 += d_location[i] * v
-            t1 += d_log_scale[i] * v
-        grad[q] += t0
-        grad[c + q] += t1
+        grad[q] += dot(d_location, values[q])
+        grad[c + q] += dot(d_log_scale, values[q])
+
+
+@_part
+def _load(column, out):
+    """Copy a column's rows to the front of a block, and pad what is left with zeros."""
+    rows = column.shape[0]
+    for i in range(rows):
+        out[i] = column[i]
+    for i in range(rows, out.shape[0]):
+        out[i] = like(0.0, out)
+
+
+@_part
+def _outputs(theta, sizes, activations, groups, skip, target, context, values, centred, log_scale):
+    """Run a block of rows through the network; the rest of its width is padding.
+
+    The layers' values go to `values`, the context first; the target less the linear location to `centred`, and the linear
+    log-scale to `log_scale`. Returns in which row of `values` the outputs begin, and where the parameters end.
+    """
+    c, width = context.shape[0], values.shape[1]
+    _load(target, centred)
+    for q in range(c):
+        _load(context[q], values[q])
+    start = 0
+    if skip:
+        _linear(theta, c, values, centred, log_scale)
+        start = 2 * c
+    source, to = 0, c
+    for layer in range(sizes.shape[0] - 1):
+        n_in, n_out = sizes[layer], sizes[layer + 1]
+        g = groups if layer == sizes.shape[0] - 2 else 1
+        _dense(theta, start, n_in, n_out, g, source, to, values)
+        _activate(activations[layer], to, n_out, values)
+        start += n_out * (n_in // g) + n_out
+        source, to = to, to + n_out
+    return source, start
 
 
 @_compiled
@@ -302,7 +313,6 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     layers = sizes.shape[0] - 1
     k = sizes[layers] // 3
     gradient = grad.shape[0] > 0
-    base = 2 * c if skip else 0
     height = c + sizes[1:].sum()
     width = _block_width(n)
     values, slopes = np.empty((height, width), theta.dtype), np.empty((height, width), theta.dtype)
@@ -311,41 +321,31 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
         np.empty(width, theta.dtype),
         np.empty(width, theta.dtype),
     )
-    location, log_scale = np.zeros(width, theta.dtype), np.zeros(width, theta.dtype)
+    log_scale = np.zeros(width, theta.dtype)
     d_location, d_log_scale = np.empty(width, theta.dtype), np.empty(width, theta.dtype)
     scratch = np.empty((4, width), theta.dtype)
     grad[:] = 0.0
     result = 0.0
     for begin in range(0, n, width):
         rows = min(width, n - begin)
-        column = target[begin : begin + rows]  # a view: with sums as indices the loops would not vectorise
-        for i in range(rows):
-            inside[i] = like(1.0, theta)
-            centred[i] = column[i]
-        for i in range(rows, width):  # the last block is padded with rows that do not count
-            inside[i] = like(0.0, theta)
-            centred[i] = like(0.0, theta)
-        for q in range(c):
-            column = context[q, begin : begin + rows]
-            for i in range(rows):
-                values[q, i] = column[i]
-            for i in range(rows, width):
-                values[q, i] = like(0.0, theta)
-        if skip:
-            _linear(theta, c, values, location, log_scale)
-            for i in range(width):
-                centred[i] -= location[i]
-        start, source, to = base, 0, c
-        for layer in range(layers):
-            n_in, n_out = sizes[layer], sizes[layer + 1]
-            g = groups if layer == layers - 1 else 1
-            _dense(theta, start, n_in, n_out, g, source, to, values)
-            _activate(activations[layer], to, n_out, values)
-            start += n_out * (n_in // g) + n_out
-            source, to = to, to + n_out
+        # Views: with sums as indices the loops would not vectorise.
+        to, start = _outputs(
+            theta,
+            sizes,
+            activations,
+            groups,
+            skip,
+            target[begin : begin + rows],
+            context[:, begin : begin + rows],
+            values,
+            centred,
+            log_scale,
+        )
+        for i in range(width):  # padding does not count
+            inside[i] = like(1.0, theta) if i < rows else like(0.0, theta)
         _mixture(
             k,
-            source,
+            to,
             values,
             slopes,
             centred,
@@ -364,7 +364,6 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
                 densities[begin + i] = density[i]
         if not gradient:
             continue
-        to = source
         for back in range(layers):
             layer = layers - 1 - back
             n_in, n_out = sizes[layer], sizes[layer + 1]
@@ -380,48 +379,33 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     return result
 
 
-@_exact_part
-def _outputs(theta, sizes, activations, groups, skip, context, i, values, fresh):
-    """Network outputs of row i in float64, with softmax weights normalised: (values, fresh, location, log-scale)."""
-    c = context.shape[0]
-    layers = sizes.shape[0] - 1
-    location, log_scale, start = 0.0, 0.0, 0
-    if skip:
-        for q in range(c):
-            location += theta[q] * context[q, i]
-            log_scale += theta[c + q] * context[q, i]
-        start = 2 * c
-    for q in range(sizes[0]):
-        values[q] = context[q, i]
-    for layer in range(layers):
-        n_in, n_out = sizes[layer], sizes[layer + 1]
-        g = groups if layer == layers - 1 else 1
-        fan_in = n_in // g
-        for o in range(n_out):
-            total = theta[start + n_out * fan_in + o]
-            first = (o * g // n_out) * fan_in
-            for j in range(fan_in):
-                total += theta[start + o * fan_in + j] * values[first + j]
-            if activations[layer] == TANH:
-                total = math.tanh(total)
-            elif activations[layer] == RELU:
-                total = max(total, 0.0)
-            fresh[o] = total
-        values, fresh = fresh, values
-        start += n_out * fan_in + n_out
-    k = sizes[layers] // 3
-    top = values[:k].max()
-    total = 0.0
+@_part
+def _components(k, to, values, centred, log_scale, total):
+    """Turn a block's outputs, from row `to` on, into the softmax weights w_j, z_j, and their sum over j in `total`.
+
+    The weights are left as they are: dividing by the sum is for whoever uses them.
+    """
+    width = values.shape[1]
+    for i in range(width):
+        top = values[to, i]
+        for j in range(1, k):
+            top = max(top, values[to + j, i])
+        total[i] = top
     for j in range(k):
-        values[j] = math.exp(values[j] - top)
-        total += values[j]
+        a, m, s = to + j, to + k + j, to + 2 * k + j
+        for i in range(width):
+            values[a, i] = exp(values[a, i] - total[i])
+        for i in range(width):
+            bounded = min(max(values[s, i] + log_scale[i], LOWEST_LOG_SCALE), HIGHEST_LOG_SCALE)
+            values[m, i] = (centred[i] - values[m, i]) * exp(-bounded)
+    for i in range(width):
+        total[i] = 0.0
     for j in range(k):
-        values[j] /= total
-        values[2 * k + j] = min(max(values[2 * k + j] + log_scale, LOWEST_LOG_SCALE), HIGHEST_LOG_SCALE)
-    return values, location
+        for i in range(width):
+            total[i] += values[to + j, i]
 
 
-@_exact
+@_compiled
 def add_tails(theta, sizes, activations, groups, skip, weight, target, context, lower, upper):
     """Add `weight` times the transformer's two tails (paper, "Transformer") to `lower` and `upper`.
 
@@ -434,41 +418,55 @@ def add_tails(theta, sizes, activations, groups, skip, weight, target, context, 
     target : (n,) float64, context : (c, n) float64.
     lower, upper : (n,) float64, the tails accumulated so far.
     """
-    n = target.shape[0]
-    k = sizes[-1] // 3
-    values, fresh = np.empty(max(sizes.max(), 1)), np.empty(max(sizes.max(), 1))
-    for i in range(n):
-        out, location = _outputs(theta, sizes, activations, groups, skip, context, i, values, fresh)
+    n, k = target.shape[0], sizes[-1] // 3
+    width = _block_width(n)
+    values = np.empty((context.shape[0] + sizes[1:].sum(), width))
+    centred, log_scale, total, small = np.empty(width), np.zeros(width), np.empty(width), np.empty(width)
+    for begin in range(0, n, width):
+        rows = min(width, n - begin)
+        t, x = target[begin : begin + rows], context[:, begin : begin + rows]
+        to, _ = _outputs(theta, sizes, activations, groups, skip, t, x, values, centred, log_scale)
+        _components(k, to, values, centred, log_scale, total)
+        low, high = lower[begin : begin + rows], upper[begin : begin + rows]
         for j in range(k):
-            z = (target[i] - location - out[k + j]) * math.exp(-out[2 * k + j]) * SQRT_HALF
-            small = math.erfc(abs(z))
-            low, high = (small, 2.0 - small) if z < 0.0 else (2.0 - small, small)
-            lower[i] += 0.5 * weight * out[j] * low
-            upper[i] += 0.5 * weight * out[j] * high
+            z, share = values[to + k + j], values[to + j]
+            for i in range(width):
+                small[i] = upper_tail(abs(z[i]))
+            for i in range(rows):
+                part = weight * share[i] / total[i]
+                low[i] += part * (small[i] if z[i] < 0.0 else 1.0 - small[i])
+                high[i] += part * (1.0 - small[i] if z[i] < 0.0 else small[i])
 
 
-@_exact_part
+@_part
 def _log_phi(z):
-    """ln Phi(z), finite for every finite z: where Phi leaves the range of float64 its asymptotic series takes over."""
-    if z > -30.0:
-        return math.log(0.5 * math.erfc(-z * SQRT_HALF))
-    q = 1.0 / (z * z)
-    return -0.5 * z * z - math.log(-z) - HALF_LOG_2PI + math.log1p(-q * (1.0 - q * (3.0 - 15.0 * q)))
+    """ln Phi(z), finite for every finite z."""
+    if z >= 0.0:
+        return log(1.0 - upper_tail(z))
+    log_ratio, t = log_tail(-z * SQRT_HALF)
+    return log(0.5 * t) + log_ratio
 
 
-@_exact
-def add_log_tail(theta, sizes, activations, groups, skip, weight, target, context, side, log_tail):
+@_compiled
+def add_log_tail(theta, sizes, activations, groups, skip, weight, target, context, side, log_tails):
     """Add, in logarithms, `weight` times one tail: for the few rows so far out that the tail itself underflows.
 
-    `side` is 1 for the lower tail and -1 for the upper one; `log_tail` (n,) float64 holds what was accumulated so
+    `side` is 1 for the lower tail and -1 for the upper one; `log_tails` (n,) float64 holds what was accumulated so
     far, -inf to begin with; the rest is as in `add_tails`.
     """
-    k = sizes[-1] // 3
-    values, fresh = np.empty(max(sizes.max(), 1)), np.empty(max(sizes.max(), 1))
-    for i in range(target.shape[0]):
-        out, location = _outputs(theta, sizes, activations, groups, skip, context, i, values, fresh)
-        for j in range(k):
-            z = max(side * (target[i] - location - out[k + j]) * math.exp(-out[2 * k + j]), FARTHEST)
-            term = math.log(max(weight * out[j], TINY)) + _log_phi(z)
-            high, low = max(log_tail[i], term), min(log_tail[i], term)
-            log_tail[i] = high + math.log1p(math.exp(low - high))
+    n, k = target.shape[0], sizes[-1] // 3
+    width = _block_width(n)
+    values = np.empty((context.shape[0] + sizes[1:].sum(), width))
+    centred, log_scale, total = np.empty(width), np.zeros(width), np.empty(width)
+    for begin in range(0, n, width):
+        rows = min(width, n - begin)
+        t, x = target[begin : begin + rows], context[:, begin : begin + rows]
+        to, _ = _outputs(theta, sizes, activations, groups, skip, t, x, values, centred, log_scale)
+        _components(k, to, values, centred, log_scale, total)
+        for i in range(rows):
+            for j in range(k):
+                z = max(side * values[to + k + j, i], FARTHEST)
+                term = log(max(weight * values[to + j, i] / total[i], TINY)) + _log_phi(z)
+                sofar = log_tails[begin + i]
+                high, low = max(sofar, term), min(sofar, term)
+                log_tails[begin + i] = high + log(1.0 + exp(low - high))

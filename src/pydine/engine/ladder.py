@@ -15,14 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.engine.compilation import compiled
 from pydine.engine.kernel import HALF_LOG_2PI
+from pydine.engine.mixing import logarithm, mixture_log_density, mixture_moments, mixture_weights, total
 from pydine.engine.network import Network
 from pydine.engine.optimiser import maximise
+from pydine.engine.regression import largest_eigenvector, ridge, weighted_moments
 from pydine.engine.unit import MARGINAL, Expansion, FittedUnit, Model, additive, cubic, identity, quadratic, with_radius
 
 FloatArray = NDArray[np.float64]
@@ -31,12 +33,16 @@ SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 
 NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixture
 ROWS_PER_PRODUCT = 3  # the quadratic rung needs this many training rows for each product of two columns
-LEAST_GAIN = 3.0  # nats: a likelihood-ratio test of a mixture weight of zero at the level 0.007
+# Nats of held-out rows that a rung must add to those below it: with the first it begins to count, and from the second on
+# it counts in full. A likelihood-ratio test of a mixture weight of zero has the levels 0.04 and 0.001 there.
+FIRST_GAIN, FULL_GAIN = 1.5, 4.5
 TAKEN_OVER = 0.3  # nats of held-out rows that rungs must be missed by together, not to be left out in the end
 LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
 WARP_PRECISION = 1000.0  # of the cubes in an index network: columns bend little when they are turned into scores
 INDEX_SLOPE = 0.8  # of an index network's hidden units at the start; their middles are spread over the index
+LEAST_DEVIATION = 1e-6  # of a residual, for its logarithm to be one
+PARTITION_SEED = 0  # which rows are in which fold is chance, but always the same
 PATIENCE = 30  # steps in the first fold that do not follow held-out rows any better, and training ends
 
 
@@ -102,13 +108,21 @@ class _Rung:
 class _Folds:
     """What was fitted in every fold: the rows held out, the models, and their log-densities of those rows.
 
-    The first of the densities' rows is the marginal rung, which has no model.
+    The first of the densities' rows is the marginal rung, which has no model. `trust` says how far the first fold's
+    rows speak for each rung, between 0 and 1.
     """
 
     rows: list[RowArray]
     names: list[str]
+    trust: FloatArray
     models: list[list[Model]]
     densities: list[FloatArray]
+
+    def weights(self, without: int | None = None) -> FloatArray:
+        """Weights of the mixture of rungs by all folds' rows, or by those of all folds but one, shape (rungs,)."""
+        held = [d for j, d in enumerate(self.densities) if j != without]
+        weights: FloatArray = mixture_weights(np.hstack(held)) * self.trust
+        return weights / weights.sum()
 
 
 def fit_ladder(target: FloatArray, context: FloatArray, settings: LadderSettings) -> FittedUnit:
@@ -128,7 +142,7 @@ def fit_ladder(target: FloatArray, context: FloatArray, settings: LadderSettings
     if len(context) == 0:
         return MARGINAL
     folds = _fit_folds(target, context, settings)
-    return _assemble(folds, mixture_weights(np.hstack(folds.densities)))
+    return _assemble(folds)
 
 
 def cross_fit_ladder(
@@ -151,7 +165,7 @@ def cross_fit_ladder(
     if len(context) == 0:
         return MARGINAL, MARGINAL.log_density(target, context)
     folds = _fit_folds(target, context, settings)
-    unit = _assemble(folds, mixture_weights(np.hstack(folds.densities)))
+    unit = _assemble(folds)
     log_density = np.empty(len(target))
     for rows, densities in zip(folds.rows, _held_out(folds), strict=True):
         log_density[rows] = densities
@@ -182,25 +196,38 @@ def held_out_likelihood(
 def _held_out(folds: _Folds) -> Iterator[FloatArray]:
     """Log-densities of each fold's rows, under mixtures whose weights come from the other folds."""
     for i, densities in enumerate(folds.densities):
-        weights = mixture_weights(np.hstack([d for j, d in enumerate(folds.densities) if j != i]))
-        yield mixture_log_density(densities, weights)
+        yield mixture_log_density(densities, folds.weights(without=i))
 
 
 def _fit_folds(
     target: FloatArray, context: FloatArray, settings: LadderSettings, shared: SharedRungs | None = None
 ) -> _Folds:
     shared = {} if shared is None else shared
-    rng = np.random.default_rng(settings.seed)
-    rows = rng.permutation(len(target))[: settings.max_rows]
-    held = np.array_split(rows, settings.folds)
+    held = _partition(target, context, settings)
     folds = [_Fold.of(i, target, context, held, settings, shared) for i in range(settings.folds)]
-    rungs, first, densities = _climb(folds[0], _rungs(len(context), len(rows) - len(held[0]), settings))
-    models, all_densities = [first], [densities]
+    climbed = _climb(folds[0], _rungs(len(context), len(folds[0].t), settings))
+    models, all_densities = [climbed.models], [climbed.densities]
     for fold in folds[1:]:
-        fitted = [fold.fit(rung)[0] for rung in rungs]
+        fitted = [fold.fit(rung)[0] for rung in climbed.rungs]
         models.append(fitted)
         all_densities.append(np.array([fold.marginal_density, *map(fold.density_of, fitted)]))
-    return _Folds(held, ["marginal", *(rung.name for rung in rungs)], models, all_densities)
+    return _Folds(held, ["marginal", *(rung.name for rung in climbed.rungs)], climbed.trust, models, all_densities)
+
+
+def _partition(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:
+    """Which rows each fold holds out: a random partition that is the same in whatever order the rows come.
+
+    Rows are put in the order of how far out their target lies, and every few neighbours are spread over the folds at
+    random: all folds have the same share of the middle and of the tails. Rows as far out as each other go by their
+    context. Nothing of it changes when a column is negated.
+    """
+    rng, n = np.random.default_rng(PARTITION_SEED), len(target)
+    order = np.lexsort((np.abs(context).sum(axis=0), np.abs(target)))
+    if n > settings.max_rows:
+        order = order[np.sort(rng.permutation(n)[: settings.max_rows])]
+    neighbours = np.tile(np.arange(settings.folds), (-(-len(order) // settings.folds), 1))
+    labels = rng.permuted(neighbours, axis=1).ravel()[: len(order)]
+    return [order[labels == i] for i in range(settings.folds)]
 
 
 @dataclass(frozen=True)
@@ -269,26 +296,38 @@ def _rungs(c: int, n_train: int, settings: LadderSettings) -> list[_Rung]:
     return rungs + [_Rung("wide", with_radius, start, 3 * most) for start in range(settings.wide_networks)]
 
 
-def _climb(fold: _Fold, rungs: list[_Rung]) -> tuple[list[_Rung], list[Model], FloatArray]:
-    """Fit the rungs in the first fold, and choose those that all folds will have: with models and held-out densities.
+class _Climbed(NamedTuple):
+    """What the first fold chose for all folds: rungs, with the steps their networks are worth, and what they count.
 
-    A rung that adds nothing to a mixture of those below it is refused: where nothing is non-linear the ladder ends
-    early, and networks are what costs. Rungs with a network are returned with the steps that it is worth.
+    `models` and `densities` (1 + rungs, n) are the first fold's own; `trust` (1 + rungs,) begins with the marginal rung.
+    """
+
+    rungs: list[_Rung]
+    trust: FloatArray
+    models: list[Model]
+    densities: FloatArray
+
+
+def _climb(fold: _Fold, rungs: list[_Rung]) -> _Climbed:
+    """Fit the rungs in the first fold, and choose those that all folds will have.
+
+    A rung that adds next to nothing to a mixture of those below it is refused: where nothing is non-linear the ladder
+    ends early, and networks are what costs. One that adds little counts in part, so that no single row decides.
     """
     densities = [fold.marginal_density]
-    likelihood = float(densities[0].sum())
+    likelihood = _mixture_likelihood(densities)
     models: list[Model] = []
     kept: list[_Rung] = []
-    refused: set[str] = set()
+    trusted: dict[str, float] = {}
     for rung in rungs:
-        if rung.name in refused:
+        if trusted.get(rung.name) == 0.0:
             continue
         model, steps = fold.fit(rung, watched=True)
         density = fold.density_of(model)
         with_it = _mixture_likelihood([*densities, density])
-        on_trial = rung.name not in {r.name for r in kept}
-        if on_trial and with_it < likelihood + LEAST_GAIN:
-            refused.add(rung.name)
+        if rung.name not in trusted:
+            trusted[rung.name] = smooth_step(with_it - likelihood, FIRST_GAIN, FULL_GAIN)
+        if trusted[rung.name] == 0.0:
             continue
         likelihood = with_it
         models.append(model)
@@ -296,7 +335,14 @@ def _climb(fold: _Fold, rungs: list[_Rung]) -> tuple[list[_Rung], list[Model], F
         kept.append(replace(rung, iterations=steps))
     needed = _needed(densities, likelihood)
     counted = np.array([densities[0], *(densities[1 + j] for j in needed)])
-    return [kept[j] for j in needed], [models[j] for j in needed], counted
+    trust = np.array([1.0, *(trusted[kept[j].name] for j in needed)])
+    return _Climbed([kept[j] for j in needed], trust, [models[j] for j in needed], counted)
+
+
+def smooth_step(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high` on, and a smooth rise in between."""
+    t = min(max((value - low) / (high - low), 0.0), 1.0)
+    return t * t * (3.0 - 2.0 * t)
 
 
 def _needed(densities: list[FloatArray], likelihood: float) -> list[int]:
@@ -322,13 +368,7 @@ def _needed(densities: list[FloatArray], likelihood: float) -> list[int]:
 def _mixture_likelihood(densities: list[FloatArray]) -> float:
     """Log-likelihood of rows under the best mixture of models, in nats."""
     models = np.array(densities)
-    return float(mixture_log_density(models, mixture_weights(models)).sum())
-
-
-def mixture_log_density(log_densities: FloatArray, weights: FloatArray) -> FloatArray:
-    """Log-densities of rows under a mixture, shapes (models, n) and (models,) to (n,)."""
-    mixed: FloatArray = np.logaddexp.reduce(log_densities + np.log(np.maximum(weights, 1e-300))[:, None], axis=0)
-    return mixed
+    return float(total(mixture_log_density(models, mixture_weights(models))))
 
 
 def _fit_linear(t: FloatArray, x: FloatArray, expansion: Expansion, settings: LadderSettings) -> Model:
@@ -340,11 +380,8 @@ def _fit_linear(t: FloatArray, x: FloatArray, expansion: Expansion, settings: La
     c, n, k = len(expanded), len(t), settings.components
     skip_decay = np.full(c, BASIS_PRECISION / n)
     skip_decay[: len(x)] = LINEAR_PRECISION / n
-    location = np.linalg.solve(expanded @ expanded.T + n * np.diag(skip_decay), expanded @ t)
-    spread = (t - location @ expanded).std()
-    means = np.linspace(-0.8, 0.8, k) * spread if k > 1 else np.zeros(1)
-    scale = np.sqrt(max(spread**2 - np.mean(means**2), 0.2 * spread**2))
-    start = np.concatenate([location, np.zeros(c + k), means, np.full(k, np.log(scale))])
+    location, spread = ridge(t, expanded, n * skip_decay)
+    start = np.concatenate([location, np.zeros(c), _side_by_side(0.0, max(spread, LEAST_DEVIATION), k)])
     decay = np.concatenate([skip_decay, 2.0 * skip_decay, np.full(3 * k, LINEAR_PRECISION / n)])
     network = Network.linear(c, k)
     return _trained(network, start, decay, t, expanded, _Rung("", expansion))[0]
@@ -370,7 +407,7 @@ def _fit_network(
     h, k = settings.hidden_units * (2 if rung.is_wide else 1), settings.components * (4 if rung.is_wide else 1)
     network = Network.tanh(c + extra, h, k)
     first, first_bias = network.layer_slices[0]
-    rng = np.random.default_rng([settings.seed, rung.start or 0])
+    rng = np.random.default_rng([PARTITION_SEED, rung.start or 0])
     outputs = _spread(linear[2 * c :], k) if rung.is_wide else linear[2 * c :]
     start, decay = _as_linear(network, linear[:c], linear[c : 2 * c], outputs, settings.weight_decay, len(t))
     decay[first] *= c + extra  # so many inputs share the variance of a hidden unit's argument
@@ -411,27 +448,29 @@ def _fit_index(
 
 
 def _unit(direction: FloatArray) -> FloatArray:
-    return direction / max(float(np.linalg.norm(direction)), 1e-12)
+    return direction / max(float(np.sqrt(total(direction * direction))), 1e-12)
 
 
 def _bent(t: FloatArray, x: FloatArray, location: FloatArray) -> FloatArray:
     """Where the target bends most along the context: the first principal Hessian direction (Li 1992), shape (c,)."""
-    residual = t - location @ x
-    bends, directions = np.linalg.eigh((x * (residual - residual.mean())) @ x.T / len(t))
-    bent: FloatArray = directions[:, np.argmax(np.abs(bends))]
+    residual = t.copy()
+    for slope, column in zip(location, x, strict=True):
+        residual -= slope * column
+    bent: FloatArray = largest_eigenvector(weighted_moments(x, residual - total(residual) / len(t)))
     return bent
 
 
 def _spread(outputs: FloatArray, k: int) -> FloatArray:
-    """K equal Gaussians side by side with the variance of a mixture: logits, means and log-scales, shape (3k,)."""
-    logits, means, log_scales = outputs.reshape(3, -1)
-    weights = np.exp(logits - logits.max())
-    weights /= weights.sum()
-    mean = weights @ means
-    deviation = np.sqrt(weights @ (np.exp(2.0 * log_scales) + (means - mean) ** 2))
+    """K equal Gaussians side by side with mean and variance of a mixture: logits, means and log-scales, shape (3k,)."""
+    mean, variance = mixture_moments(*outputs.reshape(3, -1))
+    return _side_by_side(mean, np.sqrt(variance), k)
+
+
+def _side_by_side(mean: float, deviation: float, k: int) -> FloatArray:
+    """K equal Gaussians side by side, as one of this mean and deviation: logits, means and log-scales, shape (3k,)."""
     places = np.linspace(-0.8, 0.8, k) if k > 1 else np.zeros(1)
-    scale = deviation * np.sqrt(1.0 - np.mean(places**2))
-    return np.concatenate([np.zeros(k), mean + places * deviation, np.full(k, np.log(scale))])
+    scale = deviation * np.sqrt(max(1.0 - total(places * places) / k, 0.2))
+    return np.concatenate([np.zeros(k), mean + places * deviation, np.full(k, logarithm(scale))])
 
 
 def _trained(
@@ -450,48 +489,9 @@ def _trained(
     return Model(network, theta, rung.expansion), steps
 
 
-@compiled(fastmath=True)
-def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatArray:
-    """Weights of a mixture of models that maximise the likelihood of rows, by EM.
-
-    Parameters
-    ----------
-    log_densities : ndarray, shape (models, n)
-        Each model's log-density of each (held-out) row, in nats.
-    iterations : int
-
-    Returns
-    -------
-    ndarray, shape (models,)
-    """
-    m, n = log_densities.shape
-    ratios, inverse = np.empty((m, n)), np.empty(n)
-    for i in range(n):
-        top = log_densities[:, i].max()
-        for j in range(m):
-            ratios[j, i] = np.exp(log_densities[j, i] - top)
-    weights, fresh = np.full(m, 1.0 / m), np.empty(m)
-    for _ in range(iterations):
-        inverse[:] = 0.0
-        for j in range(m):
-            for i in range(n):
-                inverse[i] += weights[j] * ratios[j, i]
-        for i in range(n):
-            inverse[i] = 1.0 / inverse[i]
-        for j in range(m):
-            total = 0.0
-            for i in range(n):
-                total += ratios[j, i] * inverse[i]
-            fresh[j] = weights[j] * total / n
-        change = np.abs(fresh - weights).max()
-        weights[:] = fresh
-        if change < 1e-4:
-            break
-    return weights
-
-
-def _assemble(folds: _Folds, weights: FloatArray) -> FittedUnit:
+def _assemble(folds: _Folds) -> FittedUnit:
     """Drop what does not count and share each rung's weight among its folds' models."""
+    weights = folds.weights()
     weights = np.where(weights < NEGLIGIBLE, 0.0, weights)
     weights /= weights.sum()
     by_name: dict[str, float] = {}

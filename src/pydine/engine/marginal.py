@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+
+from pydine.engine.normal import rank_scores
 
 FloatArray = NDArray[np.float64]
 
@@ -39,8 +40,8 @@ class ScoreMap:
         Ties get the average of their ranks.
         """
         values, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
-        ranks = np.cumsum(counts) - 0.5 * (counts - 1)
-        scores: FloatArray = ndtri(ranks / (len(column) + 1.0))
+        double_ranks = 2 * np.cumsum(counts) - counts + 1  # of tied rows, the average
+        scores: FloatArray = rank_scores(len(column))[double_ranks]
         return cls(values, scores), scores[inverse]
 
     def __call__(self, column: FloatArray) -> FloatArray:

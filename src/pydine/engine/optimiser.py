@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pydine.engine.arithmetic import dot
 from pydine.engine.compilation import compiled
 from pydine.engine.kernel import log_likelihood
 
@@ -17,7 +18,7 @@ MEMORY = 12
 SUFFICIENT_DECREASE = 1e-4
 
 _compiled = compiled()
-_part, _vectorised = compiled(inlined=True), compiled(fastmath=True, inlined=True)
+_part = compiled(inlined=True)
 
 
 @_part
@@ -42,15 +43,7 @@ def _mean_likelihood(theta, sizes, activations, groups, skip, target, context):
     return total / target.shape[0]
 
 
-@_vectorised
-def _dot(a, b):
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i] * b[i]
-    return total
-
-
-@_vectorised
+@_part
 def _add(factor, a, out):
     for i in range(a.shape[0]):
         out[i] += factor * a[i]
@@ -64,16 +57,16 @@ def _direction(grad, steps, changes, rho, count, alpha, out):
         out[i] = -grad[i]
     for back in range(stored):
         i = (count - 1 - back) % MEMORY
-        alpha[i] = rho[i] * _dot(steps[i], out)
+        alpha[i] = rho[i] * dot(steps[i], out)
         _add(-alpha[i], changes[i], out)
     if stored > 0:
         i = (count - 1) % MEMORY
-        scale = 1.0 / (rho[i] * _dot(changes[i], changes[i]))
+        scale = 1.0 / (rho[i] * dot(changes[i], changes[i]))
         for j in range(grad.shape[0]):
             out[j] *= scale
     for forward in range(stored):
         i = (count - stored + forward) % MEMORY
-        _add(alpha[i] - rho[i] * _dot(changes[i], out), steps[i], out)
+        _add(alpha[i] - rho[i] * dot(changes[i], out), steps[i], out)
 
 
 @_compiled
@@ -123,11 +116,11 @@ def maximise(
         best_held = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
     for iteration in range(1, iterations + 1):
         _direction(grad, steps, changes, rho, count, alpha, direction)
-        slope = _dot(direction, grad)
+        slope = dot(direction, grad)
         if slope >= 0.0:  # the memory no longer describes the surface: forget it
             count = 0
             direction[:] = -grad
-            slope = -_dot(grad, grad)
+            slope = -dot(grad, grad)
         if slope > -1e-16:
             iteration -= 1
             break
@@ -151,8 +144,8 @@ def maximise(
         for j in range(p):
             steps[i, j] = trial[j] - theta[j]
             changes[i, j] = trial_grad[j] - grad[j]
-        bend = _dot(steps[i], changes[i])
-        if bend > 1e-10 * _dot(changes[i], changes[i]):
+        bend = dot(steps[i], changes[i])
+        if bend > 1e-10 * dot(changes[i], changes[i]):
             rho[i] = 1.0 / bend
             count += 1
         calm = calm + 1 if value - trial_value < tolerance else 0

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, ndtri_exp
 
 from pydine.engine.kernel import add_log_tail, add_tails, log_likelihood
+from pydine.engine.mixing import mixture_log_density
 from pydine.engine.network import Network
+from pydine.engine.normal import log_quantiles, quantiles
 
 FloatArray = NDArray[np.float64]
 
@@ -134,7 +135,7 @@ class FittedUnit:
             lower, upper = np.zeros(len(t)), np.zeros(len(t))
             for weight, model, expanded in self._mixture(x):
                 add_tails(model.theta, *model.network.layout, weight, t, expanded, lower, upper)
-            latent[rows] = np.where(lower < upper, ndtri(lower), -ndtri(upper))
+            quantiles(lower, upper, latent[rows])
             far = np.minimum(lower, upper) < SMALLEST_TAIL
             if far.any():
                 latent[rows][far] = self._far_latent(t[far], np.ascontiguousarray(x[:, far]), lower[far] < upper[far])
@@ -147,7 +148,7 @@ class FittedUnit:
             log_tail = np.full(int(where.sum()), -np.inf)
             for weight, model, expanded in self._mixture(np.ascontiguousarray(x[:, where])):
                 add_log_tail(model.theta, *model.network.layout, weight, t[where], expanded, side, log_tail)
-            latent[where] = side * ndtri_exp(log_tail)
+            latent[where] = side * log_quantiles(log_tail)
         return latent
 
     def _mixture(self, context: FloatArray) -> Iterator[tuple[float, Model, FloatArray]]:
@@ -163,8 +164,8 @@ class FittedUnit:
         density = np.empty(len(target))
         for rows in _blocks(len(target)):
             t, x = target[rows], context[:, rows]
-            terms = [np.log(weight) + model.log_density(t, x) for weight, model, _ in self._mixture(x)]
-            density[rows] = np.logaddexp.reduce(terms, axis=0)
+            weights, terms = zip(*((weight, model.log_density(t, x)) for weight, model, _ in self._mixture(x)), strict=True)
+            density[rows] = mixture_log_density(np.array(terms), np.array(weights))
         return density
 
     def features(self, context: FloatArray) -> list[FloatArray]:

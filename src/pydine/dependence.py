@@ -33,7 +33,7 @@ class Sides:
     Parameters
     ----------
     x, y : tuple of two ndarrays, shapes (dx, n) and (dy, n)
-    dof : int
+    dof : float
         Degrees of freedom of the rows after projection.
     leverages : ndarray, shape (n,), or None
         What share of each row the projection took up. With them, correlations are divided by the spread that their
@@ -42,7 +42,7 @@ class Sides:
 
     x: tuple[FloatArray, FloatArray]
     y: tuple[FloatArray, FloatArray]
-    dof: int
+    dof: float
     leverages: FloatArray | None
 
     @classmethod
@@ -50,7 +50,7 @@ class Sides:
         cls,
         x: tuple[FloatArray, FloatArray],
         y: tuple[FloatArray, FloatArray],
-        dof: int,
+        dof: float,
         leverages: FloatArray | None,
     ) -> Sides:
         """Whiten latents and squares, shapes (dx, n) and (dy, n), from which functions of z were projected out."""
@@ -135,7 +135,7 @@ class _Shifts:
         return sums
 
 
-def _spread(leverages: FloatArray, dof: int) -> FloatArray:
+def _spread(leverages: FloatArray, dof: float) -> FloatArray:
     """What a row's product of squared residuals is multiplied with: the inverse of what is left of the row, (n,)."""
     left, n = 1.0 - leverages, len(leverages)
     counted = left > LEAST_LEFT  # of the others too little is left to tell their spread
@@ -143,14 +143,14 @@ def _spread(leverages: FloatArray, dof: int) -> FloatArray:
     return spread
 
 
-def pairwise_block_pvalues(columns: FloatArray, squares: FloatArray, dof: int, leverages: FloatArray) -> FloatArray:
+def pairwise_block_pvalues(columns: FloatArray, squares: FloatArray, dof: float, leverages: FloatArray) -> FloatArray:
     """P-values of the blocks of every pair of columns, as `Sides` has them for one pair, by a few matrix products.
 
     Parameters
     ----------
     columns, squares : ndarray, shape (p, n)
         Latents and their squares, with functions of z projected out of both.
-    dof : int
+    dof : float
     leverages : ndarray, shape (n,)
 
     Returns
@@ -219,7 +219,7 @@ def _closed_form(correlations: FloatArray) -> FloatArray:
     return information
 
 
-def _white(columns: FloatArray, dof: int) -> FloatArray:
+def _white(columns: FloatArray, dof: float) -> FloatArray:
     factor = np.linalg.cholesky(columns @ columns.T / dof)
     white: FloatArray = solve_triangular(factor, columns, lower=True)
     return white

@@ -209,7 +209,7 @@ class _Question:
         bases = np.full(len(values), "gaussian", dtype="U8")
         return _Pairs(pair, values, errors, pvalues, bases)
 
-    def _doubtful(self, table: _Pairs, columns: FloatArray, dof: int) -> list[int]:
+    def _doubtful(self, table: _Pairs, columns: FloatArray, dof: float) -> list[int]:
         """Which pairs need more than a Gaussian base: all, none, or those that the screen finds.
 
         A pair of groups is fitted if any two of its columns are not Gaussian.

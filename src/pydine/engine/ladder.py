@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.engine.kernel import HALF_LOG_2PI
-from pydine.engine.mixing import logarithm, mixture_log_density, mixture_moments, mixture_weights, total
+from pydine.engine.mixing import logarithm, mixture_log_density, mixture_moments, mixture_weights, smooth_step, total
 from pydine.engine.network import Network
 from pydine.engine.optimiser import maximise
 from pydine.engine.regression import largest_eigenvector, ridge, weighted_moments
@@ -337,12 +337,6 @@ def _climb(fold: _Fold, rungs: list[_Rung]) -> _Climbed:
     counted = np.array([densities[0], *(densities[1 + j] for j in needed)])
     trust = np.array([1.0, *(trusted[kept[j].name] for j in needed)])
     return _Climbed([kept[j] for j in needed], trust, [models[j] for j in needed], counted)
-
-
-def smooth_step(value: float, low: float, high: float) -> float:
-    """0 up to `low`, 1 from `high` on, and a smooth rise in between."""
-    t = min(max((value - low) / (high - low), 0.0), 1.0)
-    return t * t * (3.0 - 2.0 * t)
 
 
 def _needed(densities: list[FloatArray], likelihood: float) -> list[int]:

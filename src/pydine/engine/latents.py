@@ -23,8 +23,6 @@ from pydine.engine.unit import FittedUnit
 
 FloatArray = NDArray[np.float64]
 
-# Z acts non-linearly if rungs above the linear one have this weight, averaged over units.
-NONLINEAR_WEIGHT = 0.1
 VALUES_KEPT = 1 << 26  # of functions of z, in half a gibibyte
 ROWS_KEPT = 1 << 14  # of all functions of z, so that they are evaluated once
 SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
@@ -44,7 +42,7 @@ class Latents:
         Normal scores.
     cross_product : ndarray, shape (dx + dy, dx + dy)
         Summed products of the (projected) latents.
-    dof : int
+    dof : float
         Degrees of freedom of the cross-product.
     projection : Projection, optional
     functions : ndarray, shape (n, r), optional
@@ -55,7 +53,7 @@ class Latents:
     unprojected: FloatArray
     z: FloatArray
     cross_product: FloatArray
-    dof: int
+    dof: float
     projection: Projection | None = None
     functions: FloatArray | None = None
 
@@ -76,7 +74,7 @@ class Latents:
         """Only the rows given, as latents without a projection of their own."""
         chosen, z = self.unprojected[:, rows], self.z[:, rows]
         both = chosen if self.projection is None else self.projection(chosen, z)
-        dof = len(rows) * self.dof // self.n_rows
+        dof = len(rows) * self.dof / self.n_rows
         return Latents(self.dimensions, both, z, both @ both.T, dof)
 
     @cached_property
@@ -160,7 +158,7 @@ class RankFlow:
         return self.projection.cross_product
 
     @property
-    def dof(self) -> int:
+    def dof(self) -> float:
         """Degrees of freedom of the cross-product."""
         return self.projection.dof
 
@@ -261,10 +259,10 @@ def fit_flow_of(
 
     fitted, recalibration, columns = zip(*run(fit_unit, units, n_jobs, step), strict=True)
     see_z = tuple(f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz) if dz else None
-    functions = FunctionsOfZ.choose(dz, len(blocks[0]), see_z, settings.seed)
+    functions = FunctionsOfZ.choose(dz, len(blocks[0]), see_z)
     unprojected, z_scores = np.array(columns), scores[dx + dy :]
     # The weight of non-linear rungs is averaged over the units where it is largest: as many as are looked at together.
-    nonlinear = float(np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:])) >= NONLINEAR_WEIGHT
+    nonlinear = float(np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:]))
     values = functions(z_scores) if len(blocks[0]) <= ROWS_KEPT else None
     projection = Projection.fit(
         unprojected, z_scores, functions, nonlinear=nonlinear, least_dof=together + SPARE_DOF, dx=dx, values=values

@@ -102,3 +102,9 @@ def total(values):
 def logarithm(value):
     """The natural logarithm of a positive number."""
     return log(value)
+
+
+def smooth_step(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high` on, and a smooth rise in between."""
+    t = min(max((value - low) / (high - low), 0.0), 1.0)
+    return t * t * (3.0 - 2.0 * t)

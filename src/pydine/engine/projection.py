@@ -18,14 +18,16 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
+from pydine.engine.mixing import smooth_step
 from pydine.engine.unit import quadratic
 
 FloatArray = NDArray[np.float64]
 
 WAVES_PER_COLUMN, MOST_WAVES, WAVE_FREQUENCY = 80, 600, 1.5
+WAVE_SEED = 0
 COLUMN_WAVES, HALF_PERIOD = 8, 4.0  # cosines along each column, of which the slowest goes from 1 to -1 over +-4
 COLUMN_SMOOTHNESS = 0.7  # lengthscale of the prior for functions of one column, in scores
 MOST_UNITS, SKETCHES = 40, 200  # more units than that are sketched, by so many combinations of what they learned
@@ -33,8 +35,12 @@ CUBIC_SHARE = 0.05  # of the rows' degrees of freedom may always go into z and i
 # Of the rows' degrees of freedom, the first share may go into functions of z where z acts non-linearly; more, in steps
 # and up to the largest share, as long as both sides still follow the functions of the last step.
 FIRST_SHARE, STEP_SHARE, LARGEST_SHARE = 1.0 / 3.0, 0.1, 0.6
-# Standard errors by which both sides must follow functions of z for any to be used where flows found it linear.
-CLEARLY = 1.645
+# Z acts non-linearly if rungs above the linear one have weight, averaged over units: not at all up to the first number,
+# beyond doubt from the second on, and in part between them. Thresholds would let one row decide.
+NONLINEAR_WEIGHT = 0.03, 0.17
+# Or if both sides follow the first step's functions by so many standard errors. And a step beyond the first share is
+# taken if both sides follow the functions of the last one.
+CLEARLY, STILL = (0.645, 2.645), (-1.0, 1.0)
 NEGLIGIBLE_BIAS = 1e-3  # standard errors that the functions left out may move a correlation by, under the prior
 SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
 FARTHEST_SCORE = 10.0
@@ -56,7 +62,6 @@ class Sketch:
     """Random combinations of what many units learned: few span nearly the same functions (Halko et al. 2011)."""
 
     units: tuple[Learned, ...]
-    seed: int
 
     def features(self, context: FloatArray) -> list[FloatArray]:
         """Evaluate the combinations: z (dz, n) to one array (n, SKETCHES)."""
@@ -65,7 +70,7 @@ class Sketch:
             parts = unit.features(context)
             if parts:
                 every = np.hstack(parts)
-                total += every @ np.random.default_rng([self.seed, i]).standard_normal((every.shape[1], SKETCHES))
+                total += every @ np.random.default_rng([WAVE_SEED, i]).standard_normal((every.shape[1], SKETCHES))
         return [total]
 
 
@@ -92,11 +97,11 @@ class FunctionsOfZ:
     phases: FloatArray
 
     @classmethod
-    def choose(cls, dz: int, n: int, learned: tuple[Learned, ...] | None, seed: int) -> FunctionsOfZ:
-        """Choose the functions for n rows."""
+    def choose(cls, dz: int, n: int, learned: tuple[Learned, ...] | None) -> FunctionsOfZ:
+        """Choose the functions for n rows. The waves are drawn, but for each number of columns always the same."""
         if learned is not None and len(learned) > MOST_UNITS:
-            learned = (Sketch(learned, seed),)
-        rng, waves = np.random.default_rng([seed, dz]), min(WAVES_PER_COLUMN * dz, MOST_WAVES)
+            learned = (Sketch(learned),)
+        rng, waves = np.random.default_rng([WAVE_SEED, dz]), min(WAVES_PER_COLUMN * dz, MOST_WAVES)
         directions = rng.standard_normal((dz, waves)) * (WAVE_FREQUENCY / np.sqrt(max(dz, 1)))
         return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, directions, rng.uniform(0.0, 2.0 * np.pi, waves))
 
@@ -139,28 +144,34 @@ class FunctionsOfZ:
 
 @dataclass(frozen=True)
 class Projection:
-    """Residuals of latents after a regression on functions of z.
+    """Residuals of latents after a regression on functions of z, of which some count in part.
+
+    With Q the functions made orthonormal, one by one in their order, the residuals of a column a are
+    a - Q diag(shares) Q'a.
 
     Parameters
     ----------
     functions : FunctionsOfZ
     chosen : ndarray of int, shape (r,)
         Those that are linearly independent and used.
+    shares : ndarray, shape (r,)
+        How much of each is taken out, between 0 and 1.
     factor : ndarray, shape (r, r)
         Cholesky factor of their cross-products.
     coefficients : ndarray, shape (r, d)
     cross_product : ndarray, shape (d, d)
         Of the residuals, summed over rows.
-    dof : int
-        Degrees of freedom that remain: rows less functions used.
+    dof : float
+        Degrees of freedom that remain: rows less functions used, each as far as it is.
     """
 
     functions: FunctionsOfZ
     chosen: NDArray[np.intp]
+    shares: FloatArray
     factor: FloatArray
     coefficients: FloatArray
     cross_product: FloatArray
-    dof: int
+    dof: float
 
     @classmethod
     def fit(
@@ -169,7 +180,7 @@ class Projection:
         z: FloatArray,
         functions: FunctionsOfZ,
         *,
-        nonlinear: bool = True,
+        nonlinear: float = 1.0,
         least_dof: int = 0,
         dx: int = 0,
         values: FloatArray | None = None,
@@ -183,8 +194,9 @@ class Projection:
         functions : FunctionsOfZ
             Those that are not always used are as far as `FIRST_SHARE` of the degrees of freedom goes, and beyond while
             the latents follow them.
-        nonlinear : bool
-            Whether z is known to act non-linearly; otherwise the latents have to follow the first functions clearly.
+        nonlinear : float
+            What rungs above the linear one count in the units; where it is little, the latents have to follow the first
+            functions clearly.
         least_dof : int
             Degrees of freedom that they must leave.
         dx : int
@@ -199,12 +211,13 @@ class Projection:
         negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
         chosen, factor, n_always = _independent(size, functions.n_always, functions.priors(z), budget, negligible)
         white = solve_triangular(factor, target[chosen], lower=True)  # what each function adds to those before it
-        clearly = 0.0 if nonlinear else CLEARLY
-        used = _enough(white * white, np.diag(total), n, dx, n_always, clearly)
+        shares = _shares(white * white, np.diag(total), n, dx, n_always, nonlinear)
+        used = len(shares)
         chosen, factor, white = chosen[:used], factor[:used, :used], white[:used]
-        cross = total - white.T @ white
-        coefficients = solve_triangular(factor, white, lower=True, trans=1)
-        return cls(functions, chosen, factor, coefficients, 0.5 * (cross + cross.T), n - used)
+        taken = _taken(shares)
+        cross = total - (white.T * taken) @ white
+        coefficients = solve_triangular(factor, white * shares[:, None], lower=True, trans=1)
+        return cls(functions, chosen, shares, factor, coefficients, 0.5 * (cross + cross.T), n - float(taken.sum()))
 
     def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
         """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
@@ -231,12 +244,13 @@ class Projection:
     def leverages(self, blocks: Blocks) -> FloatArray:
         """What share of each row of the sample the functions take up: between 0 and 1, shape (n,)."""
         whites = (solve_triangular(self.factor, functions.T, lower=True) for _, functions in blocks)
-        return np.concatenate([(white * white).sum(axis=0) for white in whites])
+        return np.concatenate([_taken(self.shares) @ (white * white) for white in whites])
 
     def of_sample(self, columns: FloatArray, blocks: Blocks) -> FloatArray:
         """Project the same functions out of other columns (d, n) of the sample that the projection was fitted on."""
-        products = sum(functions.T @ columns[:, rows].T for rows, functions in blocks)
-        return self.residuals(columns, blocks, cho_solve((self.factor, True), products))
+        products: FloatArray = np.sum([functions.T @ columns[:, rows].T for rows, functions in blocks], axis=0)
+        white = solve_triangular(self.factor, products, lower=True) * self.shares[:, None]
+        return self.residuals(columns, blocks, solve_triangular(self.factor, white, lower=True, trans=1))
 
 
 def _all_blocks(z: FloatArray, functions: FunctionsOfZ) -> Iterator[tuple[slice, FloatArray]]:
@@ -284,10 +298,17 @@ def _independent(
     return np.concatenate([always, n_always + pivots[:enough]]), whole, r
 
 
-def _enough(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always: int, clearly: float) -> int:
-    """How many of the functions to use.
+def _taken(shares: FloatArray) -> FloatArray:
+    """What share of a function's sum of squares is gone where so much of it is taken out: 1 - (1 - share)^2."""
+    return shares * (2.0 - shares)
 
-    What is left of z does harm where both sides follow it, so the steps beyond the first share end where the functions
+
+def _shares(
+    energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always: int, nonlinear: float
+) -> FloatArray:
+    """How much of each function to take out, up to the last one of which anything is, shape (used,).
+
+    What is left of z does harm where both sides follow it, so the steps beyond the first share fade where the functions
     of one side's last step explain no more of its latents than as many functions of noise would.
 
     Parameters
@@ -300,9 +321,8 @@ def _enough(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always:
         Rows.
     dx : int
     n_always : int
-    clearly : float
-        Standard errors by which both sides must follow the first step's functions for any to be used; 0 for no such
-        condition.
+    nonlinear : float
+        What rungs above the linear one count.
     """
     r, d = energies.shape
     step = max(1, int(STEP_SHARE * n))
@@ -314,12 +334,18 @@ def _enough(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always:
         excess = energies[start:stop].sum(axis=0) / noise - (stop - start)
         return min(float(excess[side].sum() / np.sqrt(2.0 * (stop - start) * excess[side].size)) for side in sides)
 
-    if r > n_always and clearly > 0.0 and followed(n_always, min(r, n_always + step)) < clearly:
-        return n_always
-    used = int(min(r, max(n_always, FIRST_SHARE * n)))
-    while n_always < used < r and followed(max(n_always, used - step), used) > 0.0:
-        used = min(r, used + step)
-    return used
+    shares = np.ones(n_always)
+    if r == n_always:
+        return shares
+    doubt = (1.0 - smooth_step(nonlinear, *NONLINEAR_WEIGHT)) * (
+        1.0 - smooth_step(followed(n_always, min(r, n_always + step)), *CLEARLY)
+    )
+    share, start, stop = 1.0 - doubt, n_always, min(r, max(n_always, int(FIRST_SHARE * n)))
+    while share > 0.0 and start < stop:
+        shares = np.append(shares, np.full(stop - start, share))
+        share *= smooth_step(followed(max(n_always, stop - step), stop), *STILL)
+        start, stop = stop, min(r, stop + step)
+    return shares
 
 
 def _balanced(priors: list[FloatArray], variances: FloatArray) -> FloatArray:

@@ -259,8 +259,8 @@ def fit_flow_of(
 
     fitted, recalibration, columns = zip(*run(fit_unit, units, n_jobs, step), strict=True)
     see_z = tuple(f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz) if dz else None
-    functions = FunctionsOfZ.choose(dz, len(blocks[0]), see_z)
     unprojected, z_scores = np.array(columns), scores[dx + dy :]
+    functions = FunctionsOfZ.choose(z_scores, see_z)
     # The weight of non-linear rungs is averaged over the units where it is largest: as many as are looked at together.
     nonlinear = float(np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:]))
     values = functions(z_scores) if len(blocks[0]) <= ROWS_KEPT else None

@@ -4,7 +4,9 @@ A flow follows z imperfectly, and what it leaves or overfits differs between the
 that is to be measured. A projection on the same functions of z on both sides costs only degrees of freedom, whichever
 functions are taken. So z itself is always projected out; so are its cubes where rows are plenty, because what acts
 linearly in the units of z bends when z is turned into scores; and where z acts non-linearly a rich set of functions is:
-what either side's networks learned, polynomials, waves along each column, and random waves.
+what either side's networks learned, polynomials, waves along each column, and bumps around rows of z.
+
+Nothing of it is drawn at random, or depends on the order of the rows.
 
 Which of the rich set are taken first: those that a prior expects to act most, given those taken already. The prior
 gives each of the four kinds the same variance in total.
@@ -26,8 +28,9 @@ from pydine.engine.unit import quadratic
 
 FloatArray = NDArray[np.float64]
 
-WAVES_PER_COLUMN, MOST_WAVES, WAVE_FREQUENCY = 80, 600, 1.5
-WAVE_SEED = 0
+BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
+BUMP_WIDTH = 2.0 / 3.0  # in scores, times the square root of the number of columns
+SKETCH_SEED = 0
 COLUMN_WAVES, HALF_PERIOD = 8, 4.0  # cosines along each column, of which the slowest goes from 1 to -1 over +-4
 COLUMN_SMOOTHNESS = 0.7  # lengthscale of the prior for functions of one column, in scores
 MOST_UNITS, SKETCHES = 40, 200  # more units than that are sketched, by so many combinations of what they learned
@@ -70,7 +73,7 @@ class Sketch:
             parts = unit.features(context)
             if parts:
                 every = np.hstack(parts)
-                total += every @ np.random.default_rng([WAVE_SEED, i]).standard_normal((every.shape[1], SKETCHES))
+                total += every @ np.random.default_rng([SKETCH_SEED, i]).standard_normal((every.shape[1], SKETCHES))
         return [total]
 
 
@@ -85,25 +88,26 @@ class FunctionsOfZ:
         Whether the cubes of z are always among them.
     learned : tuple of FittedUnit (or a Sketch of many) or None
         Units that see z alone and whose networks' hidden units are used, with polynomials, waves along each column
-        and random waves beside them: cosines along random directions, which span the more smooth functions of z the
-        more there are. None for none of these.
-    directions, phases : ndarray, shapes (dz, waves) and (waves,)
+        and bumps beside them: Gaussian kernels around rows of z, which span the more smooth functions of z the more
+        there are (Nyström's method). None for none of these.
+    centres : ndarray, shape (dz, bumps)
     """
 
     dz: int
     cubic: bool
     learned: tuple[Learned, ...] | None
-    directions: FloatArray
-    phases: FloatArray
+    centres: FloatArray
 
     @classmethod
-    def choose(cls, dz: int, n: int, learned: tuple[Learned, ...] | None) -> FunctionsOfZ:
-        """Choose the functions for n rows. The waves are drawn, but for each number of columns always the same."""
+    def choose(cls, z: FloatArray, learned: tuple[Learned, ...] | None) -> FunctionsOfZ:
+        """Choose the functions for rows z (dz, n). Bumps stand around rows from the middle of z to its outskirts."""
         if learned is not None and len(learned) > MOST_UNITS:
             learned = (Sketch(learned),)
-        rng, waves = np.random.default_rng([WAVE_SEED, dz]), min(WAVES_PER_COLUMN * dz, MOST_WAVES)
-        directions = rng.standard_normal((dz, waves)) * (WAVE_FREQUENCY / np.sqrt(max(dz, 1)))
-        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, directions, rng.uniform(0.0, 2.0 * np.pi, waves))
+        dz, n = z.shape
+        bumps = min(BUMPS_PER_COLUMN * dz, MOST_BUMPS, n)
+        outwards = np.lexsort((np.abs(z).sum(axis=0), (z * z).sum(axis=0)))
+        centres = z[:, outwards[(np.arange(bumps) * 2 + 1) * n // (2 * max(bumps, 1))]]
+        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres)
 
     @property
     def n_always(self) -> int:
@@ -137,8 +141,7 @@ class FunctionsOfZ:
             "polynomials": [quadratic(z)[self.dz :].T],
             "learned": [part for unit in self.learned for part in unit.features(z)],
             "column waves": [_column_waves(z)],
-            # NumPy vectorises the cosine in float32 only; any smooth function serves, so its rounding does not matter.
-            "random waves": [np.cos((z.T @ self.directions + self.phases).astype(np.float32))],
+            "bumps": [_bumps(z, self.centres)],
         }
 
 
@@ -356,6 +359,16 @@ def _balanced(priors: list[FloatArray], variances: FloatArray) -> FloatArray:
         balanced.append(prior / total if total > SMALLEST_REMAINDER else np.zeros(len(prior)))
         start += len(prior)
     return np.concatenate(balanced)
+
+
+def _bumps(z: FloatArray, centres: FloatArray) -> FloatArray:
+    """Gaussian kernels around centres (dz, q), (dz, n) to (n, q).
+
+    NumPy is fast in float32; any smooth function serves, so the rounding of the exponential does not matter.
+    """
+    squares = (z * z).sum(axis=0)[:, None] + (centres * centres).sum(axis=0) - 2.0 * (z.T @ centres)
+    bumps: FloatArray = np.exp((squares * (-0.5 / (BUMP_WIDTH**2 * len(z)))).astype(np.float32))
+    return bumps
 
 
 def _column_waves(z: FloatArray) -> FloatArray:

@@ -9,36 +9,42 @@ for any family of base distributions). Its contract is small. `Base.fit` takes `
 - ``log_ratio``: the same of new rows.
 
 `GaussianBase` is the paper's closed form, `StudentBase` adds tails that the sides share, and `FlowBase` is the paper's
-density-based definition with conditional flows, which can follow any shape. `choose` picks one by held-out likelihood.
+density-based definition with conditional flows, which can follow any shape. `averaged` weighs them by held-out likelihood.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import count
+from math import isqrt
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.special import gammaln, ndtr, ndtri, stdtrit
+from scipy.special import gammaln, ndtr, stdtrit
 
 from pydine.engine.cache import UnitCache
 from pydine.engine.execution import run
 from pydine.engine.ladder import LadderSettings, cross_fit_ladder
 from pydine.engine.latents import Latents
 from pydine.engine.marginal import ScoreMap
-from pydine.engine.mixing import mixture_log_density, mixture_weights
+from pydine.engine.mixing import mixture_log_density, mixture_weights, smooth_step
+from pydine.engine.normal import normal_quantile
 from pydine.engine.plan import Unit, autoregressive
+from pydine.engine.rows import RowArray, dealt, some_of
 from pydine.engine.unit import MARGINAL, FittedUnit
 from pydine.information import gaussian_information, gaussian_standard_error, rank_effect, wishart_bias, without_chance
 
 FloatArray = NDArray[np.float64]
 LogRatio = Callable[[FloatArray, FloatArray], FloatArray]
 
-BIAS_REPLICATES = 16
-LEAST_ERRORS = 3.0  # a richer base must predict held-out rows better than a plainer one by so many standard errors
+# Standard errors by which held-out rows must be predicted better: for a richer base to begin to count, and to count
+# alone; for the flows of the other direction to begin to count, and to count in full; for flows to be pursued at all.
+TAKES_OVER, SECOND_DIRECTION, LEAST_ERRORS = (2.0, 4.0), (2.0, 3.0), 1.0
+LEAST_PROBABILITY = 1e-15
 FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # of freedom of a Student base
 FARTHEST_SCORE = 8.0  # beyond, the probability of a tail is lost in rounding
 STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000
@@ -46,7 +52,7 @@ STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000
 
 @dataclass(frozen=True)
 class FittedBase:
-    """What a base says of a sample.
+    """What a base says of a sample, in the order and with the signs in which it sees the latents.
 
     Parameters
     ----------
@@ -76,10 +82,6 @@ class FittedBase:
         """By how much rows are predicted better than by another base: mean and its standard error, in nats."""
         return _mean(self.held_out - other.held_out)
 
-    def beats(self, other: FittedBase) -> bool:
-        """Whether the gain over a plainer base is more than chance."""
-        return _significant(self.held_out - other.held_out)
-
 
 class Base(Protocol):
     """The contract of a base distribution."""
@@ -98,13 +100,12 @@ class GaussianBase:
 
     Parameters
     ----------
-    folds, seed : int
+    folds : int
     corrected : bool
         Whether the closed form's bias and that of ranks are taken off.
     """
 
     folds: int = 3
-    seed: int = 0
     corrected: bool = True
 
     def fit(self, latents: Latents) -> FittedBase:
@@ -114,8 +115,7 @@ class GaussianBase:
         value, error = gaussian_information(covariance, dx), gaussian_standard_error(covariance, dx, dof)
         details: dict[str, object] = {}
         if self.corrected:
-            rng = np.random.default_rng([self.seed, dx, dy])
-            ranks = rank_effect(covariance, dx, dof, latents.n_rows, BIAS_REPLICATES, rng)
+            ranks = rank_effect(covariance, dx, dof, latents.n_rows)
             details = {"wishart_bias": wishart_bias(dx, dy, dof), "rank_bias": ranks.bias}
             value, error = value - wishart_bias(dx, dy, dof) - ranks.bias, error * ranks.inflation
         ratio = _EllipticalRatio(covariance, np.inf, dx)
@@ -128,12 +128,12 @@ class GaussianBase:
         """
         both, dx, ratios = latents.both, latents.dimensions[0], np.empty(latents.n_rows)
         total = both @ both.T
-        for rows in _folds(latents.n_rows, self.folds, self.seed):
+        for rows in dealt(latents.outwards, self.folds):
             part = both[:, rows]
             dof = latents.dof * (1.0 - len(rows) / latents.n_rows)
             learned = without_chance((total - part @ part.T) / dof, dx, dof)
             ratios[rows] = _EllipticalRatio(learned, max(dof - len(both) + 1.0, 1.0), dx).of(part)
-        return _or_independent(ratios, self.folds, self.seed)
+        return _or_independent(ratios, dealt(latents.outwards, self.folds))
 
 
 @dataclass(frozen=True)
@@ -187,35 +187,31 @@ class StudentBase:
 
     Parameters
     ----------
-    folds, seed : int
+    folds : int
     """
 
     folds: int = 3
-    seed: int = 0
 
     def fit(self, latents: Latents) -> FittedBase:
         """Fit v and R by maximum likelihood of the copula."""
-        maps, scores = _score_maps(latents.both, self.seed)
+        maps, scores = _score_maps(latents.both)
         (dx, dy, _), n = latents.dimensions, latents.n_rows
-        some = np.random.default_rng(self.seed).permutation(n)[:ROWS_FOR_DEGREES]
-        degrees = _student_degrees(scores[:, some])
+        degrees = _student_degrees(scores[:, some_of(latents.outwards, ROWS_FOR_DEGREES)])
         t = _student_scores(scores, degrees)
         correlation = _student_correlation(t, degrees)
 
         ratio = _EllipticalRatio(correlation, degrees, dx, maps)
 
         def held_out() -> FloatArray:
-            ratios = np.empty(n)
-            for rows in _folds(n, self.folds, self.seed):
+            ratios, folds = np.empty(n), dealt(latents.outwards, self.folds)
+            for rows in folds:
                 learned = _student_correlation(np.delete(t, rows, axis=1), degrees)
                 learned = without_chance(learned, dx, latents.dof * (1.0 - len(rows) / n))
                 ratios[rows] = _EllipticalRatio(learned, degrees, dx).of(t[:, rows])
-            return _or_independent(ratios, self.folds, self.seed)
+            return _or_independent(ratios, folds)
 
         value, error = _mean(ratio.of(t))
-        ranks = rank_effect(
-            correlation, dx, latents.dof, n, BIAS_REPLICATES, np.random.default_rng([self.seed, dx, dy])
-        )
+        ranks = rank_effect(correlation, dx, latents.dof, n)
         details = {"wishart_bias": wishart_bias(dx, dy, latents.dof), "rank_bias": ranks.bias}
         value -= sum(details.values())
         return FittedBase("student", value, error, ratio, held_out, {**details, "student_degrees": degrees})
@@ -305,31 +301,44 @@ class FlowBase:
 
     def fit(self, latents: Latents) -> FittedBase:
         """Fit the flows and mix them with the plain bases."""
-        folds, seed = self.ladder.folds, self.ladder.seed
-        return self.fit_beside([GaussianBase(folds, seed).fit(latents), StudentBase(folds, seed).fit(latents)], latents)
+        folds = self.ladder.folds
+        return self.fit_beside([GaussianBase(folds).fit(latents), StudentBase(folds).fit(latents)], latents)
 
-    def fit_beside(self, plain: list[FittedBase], latents: Latents) -> FittedBase:
+    def fit_beside(self, plain: Sequence[FittedBase], latents: Latents) -> FittedBase:
         """Fit the flows and mix them with plain bases that were fitted to the same latents."""
-        folds, seed = self.ladder.folds, self.ladder.seed
-        anchor = max(plain, key=lambda base: float(base.held_out.mean()))
+        anchor, folds = averaged(plain), dealt(latents.outwards, self.ladder.folds)
+        members: list[FittedBase | _Direction] = list(plain)
+        stacks = [_stack(members, folds)]
         dx, dy, _ = latents.dimensions
-        directions = []
+        joined = 1.0  # how far the last direction counts
         for side in ("y", "x") if dx == dy else ("y",) if dy < dx else ("x",):
             direction = _Direction.fit(side, latents, self, anchor.held_out)
             if direction is None:
                 break
-            directions.append(direction)
-            if not _significant(direction.held_out - anchor.held_out):
+            members.append(direction)
+            stacks.append(_stack(members, folds))
+            if len(stacks) == 3:
                 break
-        members: list[FittedBase | _Direction] = [anchor, *directions]
-        held = np.array([member.held_out for member in members])
-        ratios, weights = _stack(held, folds, seed)
+            joined = smooth_step(_errors(stacks[-1][0] - anchor.held_out), *SECOND_DIRECTION)
+            if joined == 0.0:
+                break
+        parts = [1.0] if len(stacks) == 1 else [1.0] if len(stacks) == 2 else [1.0 - joined, joined]
+        ratios, weights = _blended(stacks[-len(parts) :], parts)
         gain, _ = _mean(ratios - anchor.held_out)
         ratio = _MixtureRatio(tuple(member.log_ratio for member in members), weights)
-        names = [anchor.name, *(direction.name for direction in directions)]
+        names = [member.name for member in members]
         details = {**anchor.details, "mixture": dict(zip(names, weights.tolist(), strict=True))}
         error = max(anchor.standard_error, _mean(ratios)[1])
         return FittedBase("flow", anchor.value + gain, error, ratio, lambda: ratios, details)
+
+
+def _blended(stacks: Sequence[tuple[FloatArray, FloatArray]], parts: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+    """Log-ratios (n,) and weights (members,) of stacks, each counted by its part; the last one has most members."""
+    ratios, weights = (np.zeros(len(a)) for a in stacks[-1])
+    for (part_ratios, part_weights), part in zip(stacks, parts, strict=True):
+        ratios += part * part_ratios
+        weights[: len(part_weights)] += part * part_weights
+    return ratios, weights
 
 
 @dataclass(frozen=True)
@@ -371,7 +380,7 @@ class _Direction:
         """Fit the flows of side ``"x"`` or ``"y"``, or return None if they see no more than `plain` log-ratios (n,)."""
         ladder = base.ladder
         dx, dy, dz = latents.dimensions
-        maps, scores = _score_maps(latents.both, ladder.seed)
+        maps, scores = _score_maps(latents.both)
         columns = np.vstack([scores, latents.z])
         x, y, z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
         targets, others = (y, x) if side == "y" else (x, y)
@@ -388,7 +397,8 @@ class _Direction:
         with_other, density = fit_units(seeing)
         # Without the other side a flow is at least as good as none at all, so log-ratios can be no larger than these.
         most = density - sum(MARGINAL.log_density(columns[target], columns[:0]) for target in targets)
-        if not _significant(_stack(np.array([plain, most]), ladder.folds, ladder.seed)[0] - plain, errors=1.0):
+        folds = dealt(latents.outwards, ladder.folds)
+        if _errors(_mixed(np.array([plain, most]), folds)[0] - plain) < LEAST_ERRORS:
             return None
         without_other, alone = fit_units(blind)
         units = [(unit, 1.0, fitted) for unit, fitted in zip(seeing, with_other, strict=True)]
@@ -397,45 +407,96 @@ class _Direction:
         return cls(name, _DirectionRatio(maps, units), density - alone)
 
 
-def _stack(held: FloatArray, folds: int, seed: int) -> tuple[FloatArray, FloatArray]:
+Rows = Sequence[RowArray]
+
+
+def _stack(members: Sequence[FittedBase | _Direction], folds: Rows) -> tuple[FloatArray, FloatArray]:
+    return _mixed(np.array([member.held_out for member in members]), folds)
+
+
+def _mixed(held: FloatArray, folds: Rows) -> tuple[FloatArray, FloatArray]:
     """Mix log-ratios (members, n) with weights from the other folds; the weights returned are those of all rows."""
     ratios = np.empty(held.shape[1])
-    for rows in _folds(len(ratios), folds, seed):
-        ratios[rows] = mixture_log_density(held[:, rows], mixture_weights(np.delete(held, rows, axis=1)))
+    for rows in folds:
+        others = np.ascontiguousarray(np.delete(held, rows, axis=1))
+        ratios[rows] = mixture_log_density(np.ascontiguousarray(held[:, rows]), mixture_weights(others))
     return ratios, mixture_weights(held)
 
 
-def _or_independent(ratios: FloatArray, folds: int, seed: int) -> FloatArray:
+def _or_independent(ratios: FloatArray, folds: Rows) -> FloatArray:
     """Mix log-ratios (n,) with independence, so that a base which learned nothing but noise says so."""
-    return _stack(np.array([np.zeros(len(ratios)), ratios]), folds, seed)[0]
+    return _mixed(np.array([np.zeros(len(ratios)), ratios]), folds)[0]
 
 
-# --- choice -----------------------------------------------------------------------------------------------------------
+# --- average ----------------------------------------------------------------------------------------------------------
 
 
-def choose(bases: Sequence[FittedBase]) -> FittedBase:
-    """Choose among bases, from plain to rich, by held-out likelihood: a richer one must win by more than chance."""
-    chosen = bases[0]
+def weights_of(bases: Sequence[FittedBase]) -> FloatArray:
+    """What each of several bases, from plain to rich, counts, shape (bases,).
+
+    A richer base takes over from the average of the plainer ones as it predicts held-out rows better than they do: not
+    at all below two standard errors of its gain, altogether from four on.
+    """
+    weights, held = np.ones(1), bases[0].held_out
     for base in bases[1:]:
-        if base.beats(chosen):
-            chosen = base
-    return chosen
+        share = smooth_step(_errors(base.held_out - held), *TAKES_OVER)
+        weights = np.append(weights * (1.0 - share), share)
+        held = (1.0 - share) * held + share * base.held_out
+    return weights
 
 
-def _score_maps(columns: FloatArray, seed: int) -> tuple[tuple[ScoreMap, ...], FloatArray]:
+def averaged(bases: Sequence[FittedBase]) -> FittedBase:
+    """The average of several bases that were fitted to the same latents, by `weights_of`; the heaviest names it.
+
+    The standard error adds how far each is from the average to what each says of itself (Buckland et al. 1997).
+    """
+    weights = weights_of(bases)
+    heaviest = bases[int(np.argmax(weights))]
+    if weights.max() == 1.0:
+        return heaviest
+    counted = [(weight, base) for weight, base in zip(weights.tolist(), bases, strict=True) if weight > 0.0]
+    value = sum(weight * base.value for weight, base in counted)
+    error = sum(weight * np.hypot(base.standard_error, base.value - value) for weight, base in counted)
+    ratio = _AverageRatio(tuple((weight, base.log_ratio) for weight, base in counted))
+
+    def held_out() -> FloatArray:
+        return np.sum([weight * base.held_out for weight, base in counted], axis=0)
+
+    return FittedBase(heaviest.name, float(value), float(error), ratio, held_out, heaviest.details)
+
+
+@dataclass(frozen=True)
+class _AverageRatio:
+    """Log-ratios of several bases, averaged."""
+
+    members: tuple[tuple[float, LogRatio], ...]
+
+    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
+        average: FloatArray = np.sum([weight * ratio(both, z) for weight, ratio in self.members], axis=0)
+        return average
+
+
+def _score_maps(columns: FloatArray) -> tuple[tuple[ScoreMap, ...], FloatArray]:
     """Normal scores of columns (d, n), and the maps to them.
 
-    A row's place within its rank is drawn at random (the distributional transform). All columns would share one grid of
-    scores otherwise, and a density can be as high as it likes where two grids meet.
+    A row's place within its rank is another one for each rank and column. All columns would share one grid of scores
+    otherwise, and a density can be as high as it likes where two grids meet. The places are multiples of square roots
+    of primes, which fill the unit interval evenly, and are mirrored where a column is.
     """
     maps, scores, n = [], np.empty(columns.shape), columns.shape[1]
+    steps = np.arange(n) - 0.5 * (n - 1)
     for i, column in enumerate(columns):
         maps.append(ScoreMap.fit(np.ascontiguousarray(column))[0])
-        within = np.random.default_rng([seed, i]).uniform(size=n)
-        _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
-        below = (np.cumsum(counts) - counts)[inverse]
-        scores[i] = ndtri((below + counts[inverse] * within) / n)
+        within = np.mod(0.5 + steps * np.sqrt(_prime(i)), 1.0)
+        places = np.clip((np.arange(n) + within) / n, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+        scores[i, np.argsort(column, kind="stable")] = normal_quantile(places)
     return tuple(maps), np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
+
+
+@lru_cache(maxsize=1024)
+def _prime(i: int) -> int:
+    """The i-th prime number, counted from 0."""
+    return 2 if i == 0 else next(k for k in count(_prime(i - 1) + 1) if all(k % q for q in range(2, isqrt(k) + 1)))
 
 
 def _scores(maps: tuple[ScoreMap, ...], columns: FloatArray) -> FloatArray:
@@ -445,15 +506,12 @@ def _scores(maps: tuple[ScoreMap, ...], columns: FloatArray) -> FloatArray:
     return clipped
 
 
-def _folds(n: int, folds: int, seed: int) -> list[NDArray[np.intp]]:
-    return np.array_split(np.random.default_rng(seed).permutation(n), folds)
-
-
 def _mean(values: FloatArray) -> tuple[float, float]:
     """Mean of rows and its standard error."""
     return float(values.mean()), float(values.std() / np.sqrt(len(values)))
 
 
-def _significant(gains: FloatArray, errors: float = LEAST_ERRORS) -> bool:
+def _errors(gains: FloatArray) -> float:
+    """The mean of rows in standard errors; 0 if they are all the same."""
     gain, error = _mean(gains)
-    return gain > errors * error
+    return gain / error if error > 0.0 else 0.0

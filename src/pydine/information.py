@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ FloatArray = NDArray[np.float64]
 
 # Above this many rows the ranks' bias is measured on fewer and scaled, since it falls as 1/n.
 MOST_BIAS_ROWS = 10_000
+BIAS_REPLICATES = 16
 SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that is more than rounding
 
 
@@ -94,9 +96,7 @@ class RankEffect(NamedTuple):
     inflation: float
 
 
-def rank_effect(
-    covariance: FloatArray, dx: int, dof: float, n: int, replicates: int, rng: np.random.Generator
-) -> RankEffect:
+def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffect:
     """What normal scores of ranks do to the closed form, by a parametric bootstrap.
 
     Under a Gaussian copula it depends on the copula and on n alone. Each replicate draws n rows from the fitted copula
@@ -111,14 +111,17 @@ def rank_effect(
         Degrees of freedom of the covariance.
     n : int
         Rows of the sample.
-    replicates : int
-    rng : numpy.random.Generator
 
     Returns
     -------
     RankEffect
+        A function of the arguments alone: the draws are always the same.
     """
-    rows = min(n, MOST_BIAS_ROWS)
+    if len(covariance) == 2:
+        squares = adjusted_canonical_correlations(covariance, dx, dof)[0]
+        bias, inflation = _on_curve(np.sqrt(squares), n)
+        return RankEffect(float(bias[0]), float(inflation[0]))
+    rows, replicates, rng = min(n, MOST_BIAS_ROWS), BIAS_REPLICATES, np.random.default_rng([dx, len(covariance) - dx])
     factor = np.linalg.cholesky(without_chance(covariance, dx, dof))
     table = ndtri(np.arange(1, rows + 1) / (rows + 1.0))
     scores = np.empty((len(factor), rows))
@@ -173,6 +176,7 @@ def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> floa
 
 CURVE = np.tanh(np.linspace(0.0, 4.0, 17))  # correlations at which the effect of ranks is measured, 0 to 0.9993
 CURVE_ROWS = 25_000  # drawn at each of them, at least; all pairs share what chance leaves in the curve
+CURVES_KEPT = 16  # one for each number of rows
 
 
 class PairInformation(NamedTuple):
@@ -182,7 +186,7 @@ class PairInformation(NamedTuple):
     standard_errors: FloatArray
 
 
-def pair_information(correlations: FloatArray, dof: float, n: int, rng: np.random.Generator) -> PairInformation:
+def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInformation:
     """The corrected closed form of many pairs of columns, each by itself: -0.5 ln(1 - r^2) less its bias.
 
     The effect of ranks depends on r and n alone, so it is measured at a few correlations and interpolated.
@@ -194,7 +198,6 @@ def pair_information(correlations: FloatArray, dof: float, n: int, rng: np.rando
     dof : float
     n : int
         Rows of the sample.
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -204,20 +207,26 @@ def pair_information(correlations: FloatArray, dof: float, n: int, rng: np.rando
     with np.errstate(divide="ignore"):
         plain = -0.5 * np.log1p(-(correlations**2))
     squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / dof), 0.0, 1.0)  # less chance, as an adjusted R^2
-    bias, inflation = _pair_rank_effects(n, rng)
-    place = np.arctanh(np.minimum(np.sqrt(squares), CURVE[-1]))
-    bias, inflation = (np.interp(place, np.arctanh(CURVE), effect) for effect in (bias, inflation))
+    bias, inflation = _on_curve(np.sqrt(squares), n)
     before, after = polygamma(1, dof / 2.0), polygamma(1, (dof - 1.0) / 2.0)
     errors = 0.5 * np.sqrt(after + (2.0 * squares - 1.0) * before) * inflation
     return PairInformation(plain - wishart_bias(1, 1, dof) - bias, errors)
 
 
-def _pair_rank_effects(n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _on_curve(correlations: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Biases and inflations of pairs of columns by ranks, at correlations from 0 to 1, same shapes."""
+    place, knots = np.arctanh(np.minimum(correlations, CURVE[-1])), np.arctanh(CURVE)
+    bias, inflation = (np.interp(place, knots, effect) for effect in _pair_rank_effects(n))
+    return bias, inflation
+
+
+@lru_cache(maxsize=CURVES_KEPT)
+def _pair_rank_effects(n: int) -> tuple[FloatArray, FloatArray]:
     """`rank_effect` of two columns at the correlations of `CURVE`: biases and inflations, shape (len(CURVE),).
 
     The same draws serve at every correlation, so that the curve is smooth.
     """
-    rows = min(n, MOST_BIAS_ROWS)
+    rows, rng = min(n, MOST_BIAS_ROWS), np.random.default_rng(n)
     replicates = int(np.clip(CURVE_ROWS / rows, 32, 400))
     a, e = rng.standard_normal((2, replicates, rows))
     scores, effects = _row_scores(a), []

@@ -31,7 +31,7 @@ def run(
 
     `step` is called after every item, in the thread of the caller: for a progress bar.
     """
-    _ensure_compiled()
+    ensure_compiled()
     items, watcher = list(items), _watcher.get()
     if watcher is not None:
         watcher.expect(len(items))
@@ -76,7 +76,7 @@ def watched_by(watcher: Watcher | None) -> Iterator[None]:
         _watcher.reset(token)
 
 
-def _ensure_compiled() -> None:
+def ensure_compiled() -> None:
     """Compile, or load from disk, all that units need, on a tiny unit: threads would each begin to, and in silence."""
     with _lock:
         if _ready.is_set():

@@ -25,6 +25,7 @@ from pydine.engine.mixing import logarithm, mixture_log_density, mixture_moments
 from pydine.engine.network import Network
 from pydine.engine.optimiser import maximise
 from pydine.engine.regression import largest_eigenvector, ridge, weighted_moments
+from pydine.engine.rows import SEED, dealt, some_of
 from pydine.engine.unit import MARGINAL, Expansion, FittedUnit, Model, additive, cubic, identity, quadratic, with_radius
 
 FloatArray = NDArray[np.float64]
@@ -42,7 +43,6 @@ LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
 WARP_PRECISION = 1000.0  # of the cubes in an index network: columns bend little when they are turned into scores
 INDEX_SLOPE = 0.8  # of an index network's hidden units at the start; their middles are spread over the index
 LEAST_DEVIATION = 1e-6  # of a residual, for its logarithm to be one
-PARTITION_SEED = 0  # which rows are in which fold is chance, but always the same
 PATIENCE = 30  # steps in the first fold that do not follow held-out rows any better, and training ends
 
 
@@ -66,7 +66,6 @@ class LadderSettings:
     folds : int
     max_rows : int
         Rows that a unit learns from at most; the rest is only passed through.
-    seed : int
     """
 
     networks: int = 2
@@ -77,7 +76,6 @@ class LadderSettings:
     iterations: int = 150
     folds: int = 3
     max_rows: int = 30_000
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -215,19 +213,12 @@ def _fit_folds(
 
 
 def _partition(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:
-    """Which rows each fold holds out: a random partition that is the same in whatever order the rows come.
+    """Which rows each fold holds out.
 
-    Rows are put in the order of how far out their target lies, and every few neighbours are spread over the folds at
-    random: all folds have the same share of the middle and of the tails. Rows as far out as each other go by their
-    context. Nothing of it changes when a column is negated.
+    They are dealt out in the order of how far out their target lies; rows as far out as each other go by their context.
     """
-    rng, n = np.random.default_rng(PARTITION_SEED), len(target)
-    order = np.lexsort((np.abs(context).sum(axis=0), np.abs(target)))
-    if n > settings.max_rows:
-        order = order[np.sort(rng.permutation(n)[: settings.max_rows])]
-    neighbours = np.tile(np.arange(settings.folds), (-(-len(order) // settings.folds), 1))
-    labels = rng.permuted(neighbours, axis=1).ravel()[: len(order)]
-    return [order[labels == i] for i in range(settings.folds)]
+    order = np.lexsort((target, np.abs(context).sum(axis=0), np.abs(target)))
+    return dealt(some_of(order, settings.max_rows), settings.folds)
 
 
 @dataclass(frozen=True)
@@ -401,7 +392,7 @@ def _fit_network(
     h, k = settings.hidden_units * (2 if rung.is_wide else 1), settings.components * (4 if rung.is_wide else 1)
     network = Network.tanh(c + extra, h, k)
     first, first_bias = network.layer_slices[0]
-    rng = np.random.default_rng([PARTITION_SEED, rung.start or 0])
+    rng = np.random.default_rng([SEED, rung.start or 0])
     outputs = _spread(linear[2 * c :], k) if rung.is_wide else linear[2 * c :]
     start, decay = _as_linear(network, linear[:c], linear[c : 2 * c], outputs, settings.weight_decay, len(t))
     decay[first] *= c + extra  # so many inputs share the variance of a hidden unit's argument

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.engine.cache import UnitCache
-from pydine.engine.execution import run
+from pydine.engine.execution import ensure_compiled, run
 from pydine.engine.ladder import LadderSettings, fit_ladder
 from pydine.engine.marginal import ScoreMap
 from pydine.engine.plan import Unit, autoregressive, columnwise, unique
 from pydine.engine.projection import FARTHEST_SCORE, Blocks, FunctionsOfZ, Projection
+from pydine.engine.rows import RowArray, View, column_order, outwards
 from pydine.engine.unit import FittedUnit
 
 FloatArray = NDArray[np.float64]
@@ -47,6 +48,8 @@ class Latents:
     projection : Projection, optional
     functions : ndarray, shape (n, r), optional
         The functions of z that are projected out, if they are evaluated already.
+    view : View, optional
+        In which order, and with which signs, a base is to see the latents; as they are if there is none.
     """
 
     dimensions: tuple[int, int, int]
@@ -56,6 +59,7 @@ class Latents:
     dof: float
     projection: Projection | None = None
     functions: FloatArray | None = None
+    view: View | None = None
 
     @property
     def n_rows(self) -> int:
@@ -64,18 +68,33 @@ class Latents:
 
     def of_columns(self, x: list[int], y: list[int]) -> Latents:
         """Only the columns given, as the latents of two sides; functions of z are projected out already."""
-        chosen = [*x, *y]
-        projection = None if self.projection is None else self.projection.of_columns(chosen)
-        cross = self.cross_product[np.ix_(chosen, chosen)]
-        dimensions = len(x), len(y), self.dimensions[2]
-        return Latents(dimensions, self.unprojected[chosen], self.z, cross, self.dof, projection, self.functions)
+        return self._rearranged([*x, *y], np.ones(len(x) + len(y)), len(x))
+
+    def seen(self) -> Latents:
+        """The latents in the order, and with the signs, that a base sees."""
+        if self.view is None:
+            return self
+        dx, dy, _ = self.dimensions
+        return self._rearranged(list(self.view.order), self.view.signs, dy if self.view.is_swapped else dx)
+
+    def _rearranged(self, columns: list[int], signs: FloatArray, dx: int) -> Latents:
+        projection = None if self.projection is None else self.projection.of_columns(columns, signs)
+        cross = self.cross_product[np.ix_(columns, columns)] * np.outer(signs, signs)
+        unprojected = self.unprojected[columns] * signs[:, None]
+        dimensions = dx, len(columns) - dx, self.dimensions[2]
+        return Latents(dimensions, unprojected, self.z, cross, self.dof, projection, self.functions)
+
+    @cached_property
+    def outwards(self) -> RowArray:
+        """Rows from the middle to the outskirts; before the projection, whose last digits differ between machines."""
+        return outwards(self.unprojected)
 
     def only(self, rows: NDArray[np.intp]) -> Latents:
         """Only the rows given, as latents without a projection of their own."""
         chosen, z = self.unprojected[:, rows], self.z[:, rows]
         both = chosen if self.projection is None else self.projection(chosen, z)
         dof = len(rows) * self.dof / self.n_rows
-        return Latents(self.dimensions, both, z, both @ both.T, dof)
+        return Latents(self.dimensions, both, z, both @ both.T, dof, view=self.view)
 
     @cached_property
     def both(self) -> FloatArray:
@@ -144,6 +163,8 @@ class RankFlow:
     recalibration : tuple of ScoreMap
         Normal scores again, of every unit's latents.
     projection : Projection
+    z_order : list of int
+        In which order the columns of z are taken, wherever they are named here.
     """
 
     dimensions: tuple[int, int, int]
@@ -151,6 +172,7 @@ class RankFlow:
     units: dict[Unit, FittedUnit]
     recalibration: tuple[ScoreMap, ...]
     projection: Projection
+    z_order: list[int]
 
     @property
     def cross_product(self) -> FloatArray:
@@ -186,8 +208,8 @@ class RankFlow:
             total += fitted.log_density(scores[unit.target], context)
         return total
 
-    def _scores(self, *blocks: FloatArray) -> FloatArray:
-        columns = np.hstack(blocks).T
+    def _scores(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+        columns = np.hstack([x, y, z[:, self.z_order]]).T
         return np.array([m(np.ascontiguousarray(column)) for m, column in zip(self.maps, columns, strict=True)])
 
 
@@ -249,7 +271,10 @@ def fit_flow_of(
         Called after every unit.
     """
     dimensions = dx, dy, dz = blocks[0].shape[1], blocks[1].shape[1], blocks[2].shape[1]
+    ensure_compiled()
     fits = [ScoreMap.fit(np.ascontiguousarray(column)) for block in blocks for column in block.T]
+    z_order = column_order(np.array([scores for _, scores in fits[dx + dy :]]))
+    fits[dx + dy :] = [fits[dx + dy + i] for i in z_order]
     scores = np.array([scores for _, scores in fits])
 
     def fit_unit(unit: Unit) -> tuple[FittedUnit, ScoreMap, FloatArray]:
@@ -269,5 +294,7 @@ def fit_flow_of(
     )
     used = None if values is None else values[:, projection.chosen]
     maps = tuple(m for m, _ in fits)
-    flow = RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection)
-    return flow, Latents(dimensions, unprojected, z_scores, projection.cross_product, projection.dof, projection, used)
+    flow = RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection, z_order)
+    view = View.of(scores, dx, dy) if dx and dy else None
+    cross, dof = projection.cross_product, projection.dof
+    return flow, Latents(dimensions, unprojected, z_scores, cross, dof, projection, used, view)

@@ -24,13 +24,13 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from pydine.engine.mixing import smooth_step
+from pydine.engine.rows import SEED, outwards, some_of
 from pydine.engine.unit import quadratic
 
 FloatArray = NDArray[np.float64]
 
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
 BUMP_WIDTH = 2.0 / 3.0  # in scores, times the square root of the number of columns
-SKETCH_SEED = 0
 COLUMN_WAVES, HALF_PERIOD = 8, 4.0  # cosines along each column, of which the slowest goes from 1 to -1 over +-4
 COLUMN_SMOOTHNESS = 0.7  # lengthscale of the prior for functions of one column, in scores
 MOST_UNITS, SKETCHES = 40, 200  # more units than that are sketched, by so many combinations of what they learned
@@ -73,7 +73,7 @@ class Sketch:
             parts = unit.features(context)
             if parts:
                 every = np.hstack(parts)
-                total += every @ np.random.default_rng([SKETCH_SEED, i]).standard_normal((every.shape[1], SKETCHES))
+                total += every @ np.random.default_rng([SEED, i]).standard_normal((every.shape[1], SKETCHES))
         return [total]
 
 
@@ -104,9 +104,7 @@ class FunctionsOfZ:
         if learned is not None and len(learned) > MOST_UNITS:
             learned = (Sketch(learned),)
         dz, n = z.shape
-        bumps = min(BUMPS_PER_COLUMN * dz, MOST_BUMPS, n)
-        outwards = np.lexsort((np.abs(z).sum(axis=0), (z * z).sum(axis=0)))
-        centres = z[:, outwards[(np.arange(bumps) * 2 + 1) * n // (2 * max(bumps, 1))]]
+        centres = z[:, some_of(outwards(z), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
         return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres)
 
     @property
@@ -226,10 +224,10 @@ class Projection:
         """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
         return self.residuals(latents, self.blocks(z))
 
-    def of_columns(self, columns: list[int]) -> Projection:
-        """The same functions, projected out of some of the latents."""
-        cross = self.cross_product[np.ix_(columns, columns)]
-        return replace(self, coefficients=self.coefficients[:, columns], cross_product=cross)
+    def of_columns(self, columns: list[int], signs: FloatArray | float = 1.0) -> Projection:
+        """The same functions, projected out of some of the latents, perhaps negated."""
+        cross = self.cross_product[np.ix_(columns, columns)] * np.multiply.outer(signs, signs)
+        return replace(self, coefficients=self.coefficients[:, columns] * signs, cross_product=cross)
 
     def blocks(self, z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Evaluate the functions that are used at rows of z (dz, n), some rows at a time."""

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from pydine.columns import FloatArray
-from pydine.data import Sample, without_ties
-from pydine.engine.execution import run
-from pydine.engine.ladder import LadderSettings, fit_ladder
-from pydine.engine.marginal import ScoreMap
+from pydine.inputs.sample import Sample, without_ties
+from pydine.latents.scores import ScoreMap
+from pydine.types import FloatArray
+from pydine.units.execution import run
+from pydine.units.ladder import LadderSettings, fit_ladder
 
 # Folds of many rows, and of few, where flows need nearly all of them to be what they are with all.
 FOLDS, FOLDS_OF_FEW, FEW_ROWS = 3, 10, 1000

@@ -60,6 +60,7 @@ class TestGaussian:
         assert estimate(x, y, z) == pytest.approx(estimate(y, x, z), rel=1e-7)
 
     # Known for the paper's cells, all 350 datasets, to three digits.
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("draw", "n", "d", "error_oracle", "error_copula"),
         [

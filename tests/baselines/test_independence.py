@@ -58,6 +58,7 @@ def test_never_a_p_value_of_zero(name: str, with_z: bool) -> None:
     assert 0 < baselines.test(name, x, x + 0.1 * e, z if with_z else None) < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kcit", "rcit", "ccit", "gcm"])
 def test_level_and_power_given_a_common_cause(name: str) -> None:
     if not baselines.available(name):
@@ -69,6 +70,7 @@ def test_level_and_power_given_a_common_cause(name: str) -> None:
 
 
 class TestCCIT:
+    @pytest.mark.slow
     def test_agrees_with_the_program_of_its_authors(self) -> None:
         for trial, theirs in CCIT_PROGRAM.items():
             a = paper_cit(trial, 5)

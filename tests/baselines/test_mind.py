@@ -56,6 +56,7 @@ def test_only_ranks_matter() -> None:
     assert mind(y, x) == pytest.approx(mind(x, y), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_as_the_authors_of_the_paper_measured() -> None:
     for rho, theirs in AUTHORS.items():
         datasets = [paper_mi(200, 2, rho, seed) for seed in range(5)]

@@ -9,6 +9,8 @@ pytest.importorskip("jax")
 
 from pydine.baselines import ccmi, neural
 
+pytestmark = pytest.mark.slow  # networks are trained
+
 # Mean estimates of the paper's authors over seeds 0 to 4, n = 200 and d = 2, of MINE at all correlations together and
 # of CCMI at some. Their MINE stopped earlier, by a moving average that lags, and is smaller: the truth is 1.44.
 AUTHORS_MINE = 0.715

@@ -91,6 +91,7 @@ def ring_truth(width):
     return xlogy(masses, masses).sum() - xlogy(rows, rows).sum() - xlogy(columns, columns).sum()
 
 
+@pytest.mark.slow
 def test_the_truths_agree_with_each_other():
     """A Student vector of many degrees of freedom is Gaussian; a parabola of much noise is a flat line."""
     assert student_truth(3, 1e7, 0.6) == pytest.approx(gaussian_truth(3, 0.6), abs=1e-5)
@@ -217,6 +218,7 @@ class TestFlow:
         assert truth - 0.07 < estimate.value < truth + 0.03
         assert abs(mutual_information(*make(), base="gaussian").value) < 0.02
 
+    @pytest.mark.slow
     def test_given_z(self):
         data = given_z(*parabola(2000, seed=1))
         estimate = mutual_information(*data, base="flow")

@@ -180,6 +180,7 @@ class TestRankEffect:
 
 
 class TestStandardError:
+    @pytest.mark.slow
     @pytest.mark.parametrize("n", [60, 400])
     @pytest.mark.parametrize(("dx", "dy", "rho"), CASES)
     def test_simulation(self, dx, dy, rho, n):

@@ -88,6 +88,7 @@ def test_mi(folder):
     assert "Left out" not in done.stderr
 
 
+@pytest.mark.slow
 def test_mi_for_machines_through_a_pipe(folder):
     content = (folder / "data.parquet").read_bytes()
     command = ("mi", "-", "-x", "cause", "-x", "proxy", "-y", "outcome", "--json", "--base", "gaussian")
@@ -100,6 +101,7 @@ def test_mi_for_machines_through_a_pipe(folder):
     assert (record["file"], record["n_rows"], record["n_samples"]) == ("the standard input", ROWS, ROWS)
 
 
+@pytest.mark.slow
 def test_test(folder):
     question = ("test", "data.csv", "-x", "proxy", "-y", "outcome", "--method", "analytic")
     done = process(folder, *question, "--exit-code", code=3)
@@ -107,6 +109,7 @@ def test_test(folder):
     assert "No: independence is rejected at 0.05 (p <0.0001, analytic)" in done.stdout
 
 
+@pytest.mark.slow
 def test_matrix(folder, tmp_path):
     out, plot = tmp_path / "matrix.csv", tmp_path / "matrix.png"
     done = process(
@@ -124,6 +127,7 @@ def test_matrix(folder, tmp_path):
     assert "'colour' (it holds values of type String), 'one' (it is constant)" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_rank(folder):
     done = process(folder, "rank", "data.csv", "--target", "outcome")
     lines = [line.split() for line in done.stdout.splitlines()]
@@ -133,6 +137,7 @@ def test_rank(folder):
     assert "'colour' (line 2 holds 'red'), 'one' (it is constant)" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_graph(folder, tmp_path):
     out = tmp_path / "graph.dot"
     columns = [word for name in ("cause", "proxy", "noise", "outcome") for word in ("-c", name)]
@@ -146,6 +151,7 @@ def test_graph(folder, tmp_path):
     assert '"cause" -> "proxy" [dir=none];' in out.read_text()
 
 
+@pytest.mark.slow
 def test_bench_needs_no_extras(tmp_path):
     """In a Python that has nothing but what the core asks for."""
     extras = "polars", "pandas", "pyarrow", "matplotlib", "causallearn", "networkx", "jax"
@@ -160,6 +166,7 @@ def test_bench_needs_no_extras(tmp_path):
     assert (tmp_path / record["table"]).exists()
 
 
+@pytest.mark.slow
 def test_demo(folder):
     done = process(folder, "demo")
     assert "Information about 'target'" in done.stdout
@@ -173,6 +180,7 @@ def test_doctor(folder):
     assert record["cores"] == os.cpu_count()
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_it_quietly(folder):
     command = [sys.executable, "-m", "pydine", "mi", "data.csv", "-x", "cause", "-y", "proxy", "--csv"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as done:
@@ -182,6 +190,7 @@ def test_a_closed_pipe_ends_it_quietly(folder):
     assert done.returncode == -signal.SIGPIPE
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_one_line(folder):
     command = [sys.executable, "-m", "pydine", "mi", "-", "-x", "a", "-y", "b"]
     with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as done:
@@ -311,6 +320,7 @@ def test_help_loads_nothing_heavy(folder):
         assert f"'{name}'" not in loaded
 
 
+@pytest.mark.slow
 def test_an_estimate_loads_nothing_that_it_does_not_need(folder):
     code = (
         "import sys; sys.argv = ['pydine', 'mi', 'data.csv', '-x', 'cause', '-y', 'outcome', '--csv']\n"

@@ -255,6 +255,7 @@ def test_the_looks_of_methods_are_distinct():
 # --- the commands ---
 
 
+@pytest.mark.slow
 def test_a_bench_writes_its_table_and_its_figure_and_goes_on_where_it_was(tmp_path):
     done = run_bench("mi", methods=["copula"], trials=1, quick=True, output=tmp_path, console=SILENT)
     assert len(done.rows) == 20
@@ -273,6 +274,7 @@ def test_a_bench_writes_its_table_and_its_figure_and_goes_on_where_it_was(tmp_pa
     assert [line["method"] for line in again.summary()] == ["copula", "oracle"] * 4
 
 
+@pytest.mark.slow
 def test_a_bench_of_tests_runs(tmp_path):
     done = run_bench("cit", methods=["dine-analytic"], trials=4, quick=True, output=tmp_path, console=SILENT)
     assert {line["dz"] for line in done.summary()} == {5, 11, 20}
@@ -290,6 +292,7 @@ def test_an_unknown_method_is_refused_before_anything_is_run(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 def test_a_failure_is_told_with_its_method(tmp_path, monkeypatch):
     def broken(kind):
         return {"copula": lambda data: 1 / 0}
@@ -315,6 +318,7 @@ print(run_bench("mi", methods=["copula", "ksg"], trials=1, quick=True, output=Pa
 """
 
 
+@pytest.mark.slow
 def test_a_bench_needs_no_extra_and_says_which_one_draws(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_EXTRAS, str(tmp_path)], check=True, capture_output=True, text=True
@@ -324,6 +328,7 @@ def test_a_bench_needs_no_extra_and_says_which_one_draws(tmp_path):
     assert not (tmp_path / "mi.png").exists()
 
 
+@pytest.mark.slow
 def test_the_convergence_of_the_closed_form_is_the_theory_s(tmp_path):
     done = run_convergence(sizes=(100, 1000), methods=["oracle"], trials=50, output=tmp_path, console=SILENT)
     assert done.figure == tmp_path / "convergence.png"

@@ -175,6 +175,7 @@ def test_transient_rows_are_returned_and_not_kept(path):
     assert (methods["a"].seeds, methods["b"].seeds) == ([0, 1], [0, 1, 0, 1])
 
 
+@pytest.mark.slow
 def test_workers_give_the_rows_that_one_process_gives(tmp_path):
     alone = run(tasks(4), {"copula": copula}, tmp_path / "1.csv", console=SILENT)
     shared = run(tasks(4), {"copula": copula}, tmp_path / "2.csv", jobs=2, console=SILENT)

@@ -165,6 +165,7 @@ def kill_in_the_middle(data, folder, n_units):
     return process.wait() == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system has no SIGKILL")
 def test_a_killed_search_resumes_and_fits_only_what_is_missing(tmp_path):
     graph, pvalues, hits, fitted = search_in(tmp_path / "whole")

@@ -93,6 +93,7 @@ def test_permutations_match_a_loop_and_the_analytic_distribution():
     assert np.all(np.abs(np.mean(many < 0.05, axis=0) - 0.05) < 0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "tests"), [(30, 3000), (120, 3000)])
 def test_permutations_have_the_level_they_name(n, tests):
     """Shifts of few rows are drawn in many rounds, those of many rows in one; skewed latents, so Wilks is no help."""

@@ -17,6 +17,7 @@ def screen(columns, n_pairs=None):
     return not_gaussian(latents, np.corrcoef(latents), columns.shape[1] - 1, n_pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("r", [-1.0, -0.6, 0.0, 0.3, 0.95, 1.0])
 def test_moments_of_a_gaussian_copula(r):
     """Against a large sample."""

@@ -91,6 +91,7 @@ def test_there_are_documents_with_code():
     assert {"README.md", "bases.md", "all-pairs.md", "start.md", "cli.md"} <= {path.name for path in WITH_CODE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda document: document.name)
 def test_the_code_runs_and_prints_what_is_shown(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

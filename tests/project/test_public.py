@@ -102,6 +102,7 @@ def blocks_of(document):
     return "\n".join(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not BASES.exists(), reason="a distribution has no documents")
 def test_the_code_in_the_document_on_bases_runs_and_says_what_it_says(tmp_path, monkeypatch, capsys):
     """One block after another, as a reader would."""

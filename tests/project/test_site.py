@@ -21,7 +21,10 @@ SCRIPT = CHECKOUT / "scripts" / "documentation_pictures.py"
 LARGEST_PICTURE = 60_000  # bytes
 TOOLS = ("sphinx", "furo", "myst_parser")
 
-pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="a distribution has no documents")
+pytestmark = [
+    pytest.mark.slow,  # the whole site is built
+    pytest.mark.skipif(not DOCS.exists(), reason="a distribution has no documents"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -250,6 +250,7 @@ class TestDeterminism:
         for ours, theirs in zip(model.transform(*small), fitted.transform(*small), strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
+    @pytest.mark.slow
     def test_threads_with_more_units(self):
         x, y = gaussian(120, 6, 0.5)
         z = np.random.default_rng(2).standard_normal((120, 2))
@@ -309,6 +310,7 @@ def rearranged(column, steps):
 
 
 class TestInvariance:
+    @pytest.mark.slow
     @settings(deadline=None, max_examples=12)
     @given(
         steps=st.lists(st.lists(st.floats(1e-3, 1e3), min_size=3, max_size=12), min_size=5, max_size=5),
@@ -376,6 +378,7 @@ class TestKnownTruth:
         mean_error = np.mean([estimate.value for estimate in estimates]) - truth(d, rho)
         assert abs(mean_error) < 3 * estimates[0].standard_error / np.sqrt(5) + 0.002
 
+    @pytest.mark.slow
     def test_intervals_cover(self):
         """Nominal 95%; of 60 samples 50 to 60."""
         covered = 0
@@ -384,12 +387,14 @@ class TestKnownTruth:
             covered += low <= truth(2, 0.6) <= high
         assert covered >= 50
 
+    @pytest.mark.slow
     def test_unbiased_at_independence(self):
         """In 5 x 5 dimensions the closed form alone would say 0.13; it is not clipped."""
         values = [mutual_information(*gaussian(100, 5, 0.0, seed)).value for seed in range(20)]
         assert abs(np.mean(values)) < 0.05
         assert min(values) < 0.0
 
+    @pytest.mark.slow
     def test_unbiased_where_there_is_much(self):
         """The ranks' bias, some tenths of a nat in 5 x 5 dimensions, is taken off."""
         estimates = [mutual_information(*gaussian(100, 5, 0.95, seed)) for seed in range(30)]
@@ -671,6 +676,7 @@ class TestSizes:
         assert np.isfinite(values).all()
         assert abs(np.mean(values)) < 3.0
 
+    @pytest.mark.slow
     def test_many_rows(self):
         """Flows learn from some of the rows; every row is mapped and counted."""
         a, b = gaussian(60_000, 1, 0.8)

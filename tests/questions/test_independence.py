@@ -144,6 +144,7 @@ def test_two_values_as_frequent_as_each_other(method):
     assert 0.0 < table.pvalues[0, 1] <= 1.0
 
 
+@pytest.mark.slow
 def test_squares_of_noise_vary_as_noise_does_after_a_projection():
     """It leaves little of some rows, on both sides at once; squares of both must not follow that."""
     n, dz, rng = 300, 3, np.random.default_rng(0)

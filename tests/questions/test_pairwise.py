@@ -192,6 +192,7 @@ def test_more_columns_than_rows():
     assert np.mean(found.pvalues[first, second] < 0.05) == pytest.approx(0.05, abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_false_discovery_is_rare():
     rng = np.random.default_rng(1)
     tables = [rng.standard_normal((150, 12)) for _ in range(40)]
@@ -308,6 +309,7 @@ print(info.misses, np.nansum(found.values).hex(), np.nansum(np.log(found.pvalues
 """
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_and_started_again(tmp_path):
     """Only what is missing is fitted, and the result is that of a run that nobody disturbed."""
 

@@ -18,6 +18,7 @@ from pydine import independence_test, mutual_information
 from pydine.questions.selection import ConditionalSelector, Step, mutual_information_score, read_target
 
 
+@pytest.mark.slow
 @parametrize_with_checks([ConditionalSelector()])
 @pytest.mark.filterwarnings("ignore:No features were selected", "ignore:nothing is selected")
 def test_scikit_learn(estimator, check):
@@ -90,6 +91,7 @@ class TestBlanket:
         assert len(selector.selected_) == 2
         assert selector.transform(blanket()[0]).shape == (500, 2)
 
+    @pytest.mark.slow
     def test_alike_whatever_the_threads_and_the_cache(self, tmp_path):
         X, y = blanket(200)
         plain, threads, kept = (quick(**changes).fit(X, y) for changes in ({}, {"n_jobs": 2}, {"cache": tmp_path}))
@@ -100,12 +102,14 @@ class TestBlanket:
             np.testing.assert_array_equal(other.pvalues_, plain.pvalues_)
             np.testing.assert_array_equal(other.information_, plain.information_)
 
+    @pytest.mark.slow
     def test_nothing_is_rarely_something(self):
         """40 datasets in which nothing tells anything, at the level 0.05: more than 6 would be one chance in 300."""
         rng = np.random.default_rng(0)
         draws = [(rng.standard_normal((60, 4)), rng.standard_normal(60)) for _ in range(40)]
         assert sum(len(quick().fit(X, y).selected_) > 0 for X, y in draws) <= 6
 
+    @pytest.mark.slow
     @settings(max_examples=5, deadline=None)
     @given(st.lists(st.sampled_from([np.exp, np.cbrt, np.sinh, np.arctan]), min_size=5, max_size=5))
     def test_increasing_maps_change_nothing(self, maps):

@@ -339,6 +339,7 @@ def run(folder, *arguments):
     return subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_command_writes_one_file(folder):
     done = run(folder, str(folder / "data.csv"), "--target", "outcome", "-o", str(folder / "out.html"))
     assert done.returncode == 0, done.stderr

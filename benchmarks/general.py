@@ -4,6 +4,7 @@ python benchmarks/general.py [--seeds 5] [--independent-seeds 13] [--jobs 2] [--
 """
 
 import common
+from pydine.types import FloatArray
 
 # isort: split
 
@@ -17,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from pydine.experiments.datasets import Dataset, FloatArray
+from pydine.experiments.datasets import Dataset
 from shapes import SHAPES, sample
 
 BASES = ("gaussian", "student", "flow")

@@ -19,7 +19,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 from pydine.experiments.conditional import FAMILIES, SHAPES, sample, shaped_sample
 from pydine.experiments.datasets import paper_cit
 from pydine.experiments.runner import read
-from pydine.plotting import new_axes
+from pydine.show.plotting import new_axes
 
 LEVEL = 0.05
 PARTS = ("paper", "confounded", "shapes", "uniform")

@@ -4,6 +4,7 @@ python benchmarks/selection.py [--seeds 50] [--repeats 5] [--jobs 2] [--fresh]
 """
 
 import common
+from pydine.types import FloatArray
 
 # isort: split
 
@@ -26,9 +27,8 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pydine.selection import ConditionalSelector, mutual_information_score
+from pydine.questions.selection import ConditionalSelector, mutual_information_score
 
-FloatArray = NDArray[np.float64]
 Choice = NDArray[np.intp]
 
 SIZES = (500, 1000)

@@ -6,6 +6,7 @@ A new shape is a function from (rng, n) to x and y, one more to its truth in nat
 """
 
 import one_thread  # noqa: F401
+from pydine.types import FloatArray
 
 # isort: split
 
@@ -20,7 +21,7 @@ from numpy.random import Generator
 from scipy.special import gammaln, k0, xlogy
 from scipy.stats import norm
 
-from pydine.experiments.datasets import Dataset, FloatArray, gaussian_truth
+from pydine.experiments.datasets import Dataset, gaussian_truth
 
 Pair = tuple[FloatArray, FloatArray]
 

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 import shapes
 from pydine import DINE
-from pydine.engine.tuning import Grid
+from pydine.units.tuning import Grid
 
 NAMES = ("checkerboard", "clusters", "ring", "sine", "parabola", "Gaussian 3 x 3")
 NEW_ROWS, NEW_SEED = 5000, 1000

@@ -20,9 +20,9 @@ from PIL import Image
 from scipy.special import ndtr
 
 import pydine
-from pydine.engine.ladder import LadderSettings
-from pydine.engine.latents import fit_rank_flow
-from pydine.engine.marginal import ScoreMap
+from pydine.latents.flows import fit_rank_flow
+from pydine.latents.scores import ScoreMap
+from pydine.units.ladder import LadderSettings
 
 mpl.use("Agg")
 

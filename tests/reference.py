@@ -1,8 +1,8 @@
 """What the engine computes, written again from the paper's formulas: plain NumPy and SciPy in float64.
 
-Only the layout of the flat parameter vector is taken from the engine's documentation (`pydine.engine.kernel`): location
-(c,) and log-scale (c,) if `skip`, then for each layer its weights (out, in) by rows and its biases (out,); with three
-groups the last layer is block-diagonal.
+Only the layout of the flat parameter vector is taken from the engine's documentation (`pydine.kernels.likelihood`):
+location (c,) and log-scale (c,) if `skip`, then for each layer its weights (out, in) by rows and its biases (out,);
+with three groups the last layer is block-diagonal.
 """
 
 from itertools import pairwise
@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri_exp, softmax
 
-from pydine.engine.kernel import HIGHEST_LOG_SCALE, IDENTITY, LOWEST_LOG_SCALE, RELU, TANH
-from pydine.engine.network import Network
+from pydine.kernels.likelihood import HIGHEST_LOG_SCALE, IDENTITY, LOWEST_LOG_SCALE, RELU, TANH
+from pydine.units.network import Network
 
 FUNCTIONS = {IDENTITY: lambda a: a, TANH: np.tanh, RELU: lambda a: np.maximum(a, 0.0)}
 

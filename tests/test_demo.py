@@ -8,7 +8,7 @@ from rich.console import Console
 
 import pydine
 from pydine import demo
-from pydine.data import read_sample
+from pydine.inputs.sample import read_sample
 from pydine.results import InformationEstimate
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.special import polygamma
 from scipy.stats import chi2
 
-from pydine.information import gaussian_information, gaussian_standard_error
+from pydine.bases.closed_form import gaussian_information, gaussian_standard_error
 from pydine.theory import asymptotic_variance, log_determinant_variance, sample_complexity, variance_bound
 
 DOMAIN = {"bound": 1.0, "lipschitz": 1.0, "radius": 1.0, "n_parameters": 1}

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pydine._version import __version__
 
 if TYPE_CHECKING:
-    from pydine.data import TiesWarning
-    from pydine.engine.cache import UnitCache
-    from pydine.estimation import mutual_information, pointwise_information
-    from pydine.estimator import DINE
-    from pydine.independence import independence_test
-    from pydine.matrices import PairwiseInformation
-    from pydine.pairwise import pairwise_information
-    from pydine.results import IndependenceTestResult, InformationEstimate, PointwiseInformation
-    from pydine.selection import ConditionalSelector, mutual_information_score
+    from pydine.inputs.sample import TiesWarning
+    from pydine.questions.estimation import mutual_information, pointwise_information
+    from pydine.questions.estimator import DINE
+    from pydine.questions.independence import independence_test
+    from pydine.questions.pairwise import pairwise_information
+    from pydine.questions.selection import ConditionalSelector, mutual_information_score
+    from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
+    from pydine.units.cache import UnitCache
 
 __all__ = [
     "DINE",
@@ -39,19 +38,19 @@ __all__ = [
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
 _HOMES = {
-    "ConditionalSelector": "pydine.selection",
-    "DINE": "pydine.estimator",
+    "ConditionalSelector": "pydine.questions.selection",
+    "DINE": "pydine.questions.estimator",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
-    "PairwiseInformation": "pydine.matrices",
+    "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
-    "TiesWarning": "pydine.data",
-    "UnitCache": "pydine.engine.cache",
-    "independence_test": "pydine.independence",
-    "mutual_information": "pydine.estimation",
-    "mutual_information_score": "pydine.selection",
-    "pairwise_information": "pydine.pairwise",
-    "pointwise_information": "pydine.estimation",
+    "TiesWarning": "pydine.inputs.sample",
+    "UnitCache": "pydine.units.cache",
+    "independence_test": "pydine.questions.independence",
+    "mutual_information": "pydine.questions.estimation",
+    "mutual_information_score": "pydine.questions.selection",
+    "pairwise_information": "pydine.questions.pairwise",
+    "pointwise_information": "pydine.questions.estimation",
 }
 
 

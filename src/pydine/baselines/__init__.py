@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from pydine.data import read_sample
+from pydine.inputs.sample import read_sample
 
 __all__ = ["ESTIMATORS", "TESTS", "Baseline", "available", "estimate", "test"]
 

@@ -1,15 +1,14 @@
 """The classifier test: Sen et al. (2017), "Model-powered conditional independence test"."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.neighbors import NearestNeighbors
 
 from pydine.baselines.arrays import standardised
-
-FloatArray = NDArray[np.float64]
+from pydine.types import FloatArray
 
 # The first that the authors' program tries, which searches through larger ones too: they changed little.
 DEPTH = 6

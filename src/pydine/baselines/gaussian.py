@@ -6,7 +6,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from pydine.baselines.arrays import columns
-from pydine.information import gaussian_information, wishart_bias
+from pydine.bases.closed_form import gaussian_information, wishart_bias
 
 
 def gaussian_copula(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None) -> float:

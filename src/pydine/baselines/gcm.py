@@ -1,14 +1,13 @@
 """The generalised covariance measure: Shah and Peters (2020)."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, cross_val_predict
 
 from pydine.baselines.arrays import columns
-
-FloatArray = NDArray[np.float64]
+from pydine.types import FloatArray
 
 FOLDS = 5
 BOOTSTRAPS = 9999

@@ -7,14 +7,13 @@ expectations of phi: a concave problem.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import least_squares
 from scipy.special import eval_legendre, logsumexp, ndtr, ndtri
 from scipy.stats import qmc, rankdata
 
 from pydine.baselines.arrays import columns
-
-FloatArray = NDArray[np.float64]
+from pydine.types import FloatArray
 
 DRAWS = 2**13  # to integrate Z with
 MOMENTS = 6  # of every margin that are those of the uniform distribution

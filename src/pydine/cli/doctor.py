@@ -54,11 +54,11 @@ def _threads() -> int:
 
 def _cache() -> tuple[str, int]:
     """Where the machine code of the kernel is kept, and in how many files."""
-    from pydine.engine import kernel
+    from pydine.kernels import likelihood
 
-    dispatchers = [item for item in vars(kernel).values() if hasattr(item, "_cache") and hasattr(item, "py_func")]
+    dispatchers = [item for item in vars(likelihood).values() if hasattr(item, "_cache") and hasattr(item, "py_func")]
     folders = sorted({str(item._cache.cache_path) for item in dispatchers})
-    files = sum(len(list(Path(folder).glob("kernel.*.nbc"))) for folder in folders)
+    files = sum(len(list(Path(folder).glob("likelihood.*.nbc"))) for folder in folders)
     return ", ".join(folders), files
 
 

@@ -64,7 +64,7 @@ def _drawn(names: list[str], edges: list[Edge]) -> Any:
     """Draw the graph, columns that are joined near each other."""
     import networkx as nx
 
-    from pydine.plotting import new_axes
+    from pydine.show.plotting import new_axes
 
     side = 4.0 + 0.25 * min(len(names), 40)
     axes = new_axes(1.3 * side, side)

@@ -13,7 +13,7 @@ from pydine.cli.options import Missing
 from pydine.cli.output import waiting
 
 if TYPE_CHECKING:
-    from pydine.files import Frame, TableFile
+    from pydine.inputs.files import Frame, TableFile
 
 MOST_COLUMNS = 1000  # that are compared with each other: half a million pairs
 ROWS_WORTH_THREADS = 2000
@@ -34,7 +34,7 @@ class Request:
         """Open the file."""
         if self.separator is not None and len(self.separator.encode()) != 1 and self.separator != "\\t":
             raise typer.BadParameter("must be one character, such as ';' or '\\t'", param_hint="--separator")
-        from pydine.files import open_file
+        from pydine.inputs.files import open_file
 
         separator = "\t" if self.separator == "\\t" else self.separator
         with waiting(f"Reading {self.file}"):

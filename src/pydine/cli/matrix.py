@@ -27,7 +27,7 @@ from pydine.cli.output import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pydine.matrices import PairwiseInformation
+    from pydine.results import PairwiseInformation
 
 REST = "rest"
 SHOWN = 20

@@ -57,7 +57,7 @@ def mi(
     names, frame = request.read_sides(x, y, z)
     with listening(frame.source) as said, waiting("Estimating") as bar:
         from pydine import mutual_information
-        from pydine.engine.execution import watched_by
+        from pydine.units.execution import watched_by
 
         with watched_by(bar):
             estimate = mutual_information(

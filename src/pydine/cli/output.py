@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
-    from pydine.files import Frame
+    from pydine.inputs.files import Frame
     from pydine.results import InformationEstimate
 
 PATIENCE = 2.0  # seconds without a word
@@ -194,7 +194,7 @@ def listening(source: str) -> Iterator[list[str]]:
             yield sentences
         except ValueError as error:
             raise ValueError(f"{source}: {error}") from error
-    from pydine.data import TiesWarning
+    from pydine.inputs.sample import TiesWarning
 
     ties: dict[str, float] = {}
     for warning in caught:

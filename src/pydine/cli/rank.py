@@ -23,7 +23,7 @@ from pydine.cli.output import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pydine.ranking import RankedColumn, Ranking
+    from pydine.questions.ranking import RankedColumn, Ranking
 
 EXAMPLES = options.example(
     "pydine rank patients.csv --target glucose",
@@ -61,7 +61,7 @@ def rank(
     if not features:
         raise ValueError(f"{frame.source} has no column to rank beside {target!r}.")
     with listening(frame.source) as said:
-        from pydine.ranking import rank
+        from pydine.questions.ranking import rank
 
         ranking = rank(
             frame,

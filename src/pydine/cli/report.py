@@ -17,7 +17,7 @@ from pydine.cli.inputs import Request, threads
 from pydine.cli.output import listening, tell, written
 
 if TYPE_CHECKING:
-    from pydine.files import Frame, TableFile
+    from pydine.inputs.files import Frame, TableFile
     from pydine.report import Provenance
 
 EXAMPLES = options.example(

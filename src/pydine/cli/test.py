@@ -87,7 +87,7 @@ def independence(
     names, frame = request.read_sides(x, y, z)
     with listening(frame.source) as said, waiting("Testing") as bar:
         from pydine import independence_test
-        from pydine.engine.execution import watched_by
+        from pydine.units.execution import watched_by
 
         with watched_by(bar):
             result = independence_test(

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from pydine.experiments.datasets import Dataset, FloatArray, gaussian_truth
+from pydine.experiments.datasets import Dataset, gaussian_truth
+from pydine.types import FloatArray
 
 SAMPLE_SIZE = 1000
 DIMENSIONS = (1, 5, 10)

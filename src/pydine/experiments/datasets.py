@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import NDArray
 from scipy.special import expit
 
-FloatArray: TypeAlias = NDArray[np.float64]
+from pydine.types import FloatArray
+
 Distortion: TypeAlias = Callable[[FloatArray, RandomState], FloatArray]
 
 SAMPLE_SIZES = (200, 1000)

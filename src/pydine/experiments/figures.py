@@ -11,7 +11,7 @@ from typing import Any
 from pydine.experiments.methods import label
 from pydine.experiments.runner import Row
 from pydine.experiments.summaries import LEVEL, convergence_summary, curves, decision_summary
-from pydine.plotting import new_axes
+from pydine.show.plotting import new_axes
 from pydine.theory import asymptotic_variance, variance_bound
 
 PAGE_WIDTH = 6.9  # inches

@@ -11,10 +11,10 @@ import pydine
 from pydine import baselines
 from pydine.baselines import Baseline
 from pydine.baselines.gaussian import oracle
-from pydine.dependence import simes
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.runner import Method, Outcome
-from pydine.independence import STATISTICS
+from pydine.nulls.blocks import simes
+from pydine.questions.independence import STATISTICS
 from pydine.results import IndependenceTestResult
 
 PERMUTATIONS = 100  # as in the paper

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pydine.columns import Table
-from pydine.engine.cache import UnitCache
-from pydine.estimation import CacheLike, RandomState, is_integer
-from pydine.integrations.search import TableTest
+from pydine.inputs.columns import Table
+from pydine.questions.estimation import CacheLike, RandomState, is_integer
+from pydine.questions.search import TableTest
+from pydine.units.cache import UnitCache
 
 try:
     from causallearn.search.ConstraintBased.PC import pc as causal_learn_pc
@@ -35,7 +35,7 @@ class DineTest(CIT_Base):
     test : TableTest, optional
         A test over these data that is there already; the options are its own then.
     **options
-        As in `pydine.integrations.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`.
+        As in `pydine.questions.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`.
 
     Attributes
     ----------

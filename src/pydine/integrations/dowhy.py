@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydine.integrations.search import SearchTest
+from pydine.questions.search import SearchTest
 
 
 class DineTest(SearchTest):
     """The test as `dowhy.gcm` calls it: ``falsify_graph(graph, frame, conditional_independence_test=DineTest())``.
 
     Pass it as `independence_test` too. dowhy runs tests in several processes; they share fitted flows if `cache` is a
-    folder. Its parameters are those of `pydine.integrations.search.SearchTest`.
+    folder. Its parameters are those of `pydine.questions.search.SearchTest`.
 
     Examples
     --------

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from pydine.columns import Table
-from pydine.engine.cache import UnitCache
-from pydine.integrations.search import TableTest
+from pydine.inputs.columns import Table
+from pydine.questions.search import TableTest
+from pydine.units.cache import UnitCache
 
 
 class DineTest:
@@ -18,7 +18,7 @@ class DineTest:
     data : frame, mapping of columns or array of shape (n, p)
         The data that the search is given too.
     **options
-        As in `pydine.integrations.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`, `nan_policy`.
+        As in `pydine.questions.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`, `nan_policy`.
 
     Attributes
     ----------

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.engine.cache import UnitCache
-from pydine.estimation import CacheLike, RandomState
-from pydine.integrations.search import SearchTest
+from pydine.questions.estimation import CacheLike, RandomState
+from pydine.questions.search import SearchTest
+from pydine.units.cache import UnitCache
 
 try:
     from tigramite.independence_tests.independence_tests_base import CondIndTest

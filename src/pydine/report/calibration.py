@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from pydine.columns import FloatArray
-from pydine.data import Sample, without_ties
-from pydine.engine.execution import run
-from pydine.engine.ladder import LadderSettings, fit_ladder
-from pydine.engine.marginal import ScoreMap
+from pydine.inputs.sample import Sample
+from pydine.latents.scores import ScoreMap
+from pydine.latents.ties import without_ties
+from pydine.types import FloatArray
+from pydine.units.execution import run
+from pydine.units.ladder import LadderSettings, fit_ladder
 
 # Folds of many rows, and of few, where flows need nearly all of them to be what they are with all.
 FOLDS, FOLDS_OF_FEW, FEW_ROWS = 3, 10, 1000
@@ -92,7 +93,7 @@ def check_flows(
         Threads; the result does not depend on it.
     """
     names = list(columns)
-    scores = dict(zip(names, _scores(np.column_stack(list(columns.values())), settings.seed), strict=True))
+    scores = dict(zip(names, _scores(np.column_stack(list(columns.values()))), strict=True))
 
     def check(question: tuple[str, tuple[str, ...]]) -> FlowFit:
         name, context = question
@@ -111,11 +112,11 @@ def most_context(n: int) -> int:
     return 0 if n < LEAST_ROWS else min(MOST_CONTEXT, min(n, MOST_ROWS) // ROWS_PER_COLUMN)
 
 
-def _scores(columns: FloatArray, seed: int) -> FloatArray:
+def _scores(columns: FloatArray) -> FloatArray:
     """Normal scores, shape (p, m), of at most MOST_ROWS rows; tied values are spread, since they have no density."""
-    rows = np.sort(np.random.default_rng(seed).permutation(len(columns))[:MOST_ROWS])
+    rows = np.sort(np.random.default_rng(0).permutation(len(columns))[:MOST_ROWS])
     nothing = np.empty((len(rows), 0))
-    untied = without_ties(Sample(columns[rows], columns[rows, :1], nothing, ((), (), ())), seed)
+    untied = without_ties(Sample(columns[rows], columns[rows, :1], nothing, ((), (), ())))
     return np.array([ScoreMap.fit(np.ascontiguousarray(column))[1] for column in untied.x.T])
 
 
@@ -125,7 +126,7 @@ def _check(
     n = len(target)
     densities, expected, transform = np.empty((3, n)), np.empty(n), np.empty(n)
     rungs: dict[str, float] = {}
-    folds = np.array_split(np.random.default_rng(settings.seed).permutation(n), n_folds(n))
+    folds = np.array_split(np.random.default_rng(0).permutation(n), n_folds(n))
     for held in folds:
         train = np.setdiff1d(np.arange(n), held)
         seen, unseen = np.ascontiguousarray(context[:, train]), np.ascontiguousarray(context[:, held])

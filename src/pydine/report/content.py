@@ -10,17 +10,17 @@ from statistics import NormalDist
 
 import numpy as np
 
-from pydine.columns import FloatArray
-from pydine.dependence import adjusted
-from pydine.engine.cache import UnitCache
-from pydine.engine.marginal import ScoreMap
-from pydine.estimation import Settings
-from pydine.files import Frame
-from pydine.matrices import PairwiseInformation
-from pydine.pairwise import pairwise_information
-from pydine.ranking import rank
+from pydine.inputs.files import Frame
+from pydine.latents.scores import ScoreMap
+from pydine.nulls.blocks import adjusted
+from pydine.questions.estimation import Settings
+from pydine.questions.pairwise import pairwise_information
+from pydine.questions.ranking import rank
 from pydine.report.calibration import FlowFit, check_flows, most_context
 from pydine.report.description import Column, describe
+from pydine.results import PairwiseInformation
+from pydine.types import FloatArray
+from pydine.units.cache import UnitCache
 
 MOST_COLUMNS = 500  # 125 thousand pairs, about 5 MB
 MOST_IN_GRAPH = 20  # p (p - 1) flows

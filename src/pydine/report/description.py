@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pydine.columns import FloatArray
-from pydine.data import TIED_SHARE, order_of
-from pydine.files import Frame
+from pydine.inputs.files import Frame
+from pydine.inputs.sample import TIED_SHARE, order_of
+from pydine.types import FloatArray
 
 FEW_VALUES = 10  # a column with no more different values is a category or a scale rather than a measurement
 FAR = 20.0  # interquartile ranges from the median, from which on a value may be a code such as 9999

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.matrices import PairwiseInformation
 from pydine.report.content import Answer
 from pydine.report.markup import nats, pvalue, shortened, shown
+from pydine.results import PairwiseInformation
 
 LONGEST_LABEL = 15
 

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from pydine.columns import FloatArray
-from pydine.matrices import PairwiseInformation
-from pydine.plotting import clustered as clustered
 from pydine.report import figures
 from pydine.report.calibration import FlowFit, n_folds
 from pydine.report.content import Ranked, Report
 from pydine.report.description import Column
 from pydine.report.markup import json_for_script, name, nats, printable, pvalue, quantity, shown, signed
 from pydine.report.prose import MEANINGS, adds, summary
+from pydine.results import PairwiseInformation
+from pydine.show.plotting import clustered as clustered
+from pydine.types import FloatArray
 
 BASES = ("gaussian", "student", "flow")
 STEPS = 65535  # of a 16-bit number

@@ -1,0 +1,67 @@
+"""Several bases, averaged by how well they predict held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pydine.bases.base import FittedBase, LogRatio, in_errors
+from pydine.kernels.mixing import smooth_step
+from pydine.types import FloatArray
+
+# Standard errors by which a richer base must predict held-out rows better: to begin to count, and to count alone.
+TAKES_OVER = 2.0, 4.0
+
+
+def weights_of(bases: Sequence[FittedBase]) -> FloatArray:
+    """What each of several bases, from plain to rich, counts, shape (bases,).
+
+    A richer base takes over from the average of the plainer ones as it predicts held-out rows better than they do: not
+    at all below two standard errors of its gain, altogether from four on.
+    """
+    weights, held = np.ones(1), bases[0].held_out
+    for base in bases[1:]:
+        share = smooth_step(in_errors(base.held_out - held), *TAKES_OVER)
+        weights = np.append(weights * (1.0 - share), share)
+        held = (1.0 - share) * held + share * base.held_out
+    return weights
+
+
+def averaged(bases: Sequence[FittedBase]) -> FittedBase:
+    """The average of several bases that were fitted to the same latents, by `weights_of`; the heaviest names it."""
+    weights = weights_of(bases)
+    heaviest = bases[int(np.argmax(weights))]
+    if weights.max() == 1.0:
+        return heaviest
+    counted = [(weight, base) for weight, base in zip(weights.tolist(), bases, strict=True) if weight > 0.0]
+    value, error = pooled(weights, bases)
+    ratio = _AverageRatio(tuple((weight, base.log_ratio) for weight, base in counted))
+
+    def held_out() -> FloatArray:
+        average: FloatArray = np.sum([weight * base.held_out for weight, base in counted], axis=0)
+        return average
+
+    return FittedBase(heaviest.name, value, error, ratio, held_out, heaviest.details)
+
+
+def pooled(weights: FloatArray, bases: Sequence[FittedBase]) -> tuple[float, float]:
+    """The weighted mean of what bases say, in nats, and its standard error.
+
+    That adds how far each base is from the mean to what each says of itself (Buckland, Burnham and Augustin 1997).
+    """
+    value = float(sum(weight * base.value for weight, base in zip(weights, bases, strict=True)))
+    errors = [np.hypot(base.standard_error, base.value - value) for base in bases]
+    return value, float(weights @ np.array(errors))
+
+
+@dataclass(frozen=True)
+class _AverageRatio:
+    """Log-ratios of several bases, averaged."""
+
+    members: tuple[tuple[float, LogRatio], ...]
+
+    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
+        average: FloatArray = np.sum([weight * ratio(both, z) for weight, ratio in self.members], axis=0)
+        return average

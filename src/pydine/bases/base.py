@@ -1,0 +1,98 @@
+"""The contract of a base distribution, and how log-ratios of held-out rows are compared and mixed.
+
+A base is a model of how the latents of x and y depend on each other (paper, "CMI Approximation": the framework holds
+for any family of base distributions). Its contract is small. `Base.fit` takes `Latents` and returns a `FittedBase`:
+
+- ``value`` and ``standard_error``, in nats;
+- ``held_out``, shape (n,): ln p(x, y | z) - ln p(x | z) - ln p(y | z) of every row by models that have not seen it. Its
+  mean is by how much the base predicts y better than independence does, so bases compete by it;
+- ``log_ratio``: the same of new rows.
+
+`GaussianBase` is the paper's closed form, `StudentBase` adds tails that the sides share, and `FlowBase` is the paper's
+density-based definition with conditional flows, which can follow any shape. `averaged` weighs them by how well they
+predict held-out rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from pydine.kernels.mixing import mixture_log_density, mixture_weights
+from pydine.latents.flows import Latents
+from pydine.types import FloatArray, RowArray
+
+LogRatio = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class FittedBase:
+    """What a base says of a sample, in the order and with the signs in which it sees the latents.
+
+    Parameters
+    ----------
+    name : str
+    value, standard_error : float
+        Nats.
+    log_ratio : callable
+        Latents of new rows (dx + dy, m) and their z (dz, m) to log-ratios (m,).
+    evaluate : callable
+        Makes `held_out`, when it is asked for.
+    details : dict
+    """
+
+    name: str
+    value: float
+    standard_error: float
+    log_ratio: LogRatio
+    evaluate: Callable[[], FloatArray]
+    details: dict[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def held_out(self) -> FloatArray:
+        """Log-ratios of the sample's rows, each by models that have not seen the row, in nats, shape (n,)."""
+        return self.evaluate()
+
+    def gain_over(self, other: FittedBase) -> tuple[float, float]:
+        """By how much rows are predicted better than by another base: mean and its standard error, in nats."""
+        return mean_and_error(self.held_out - other.held_out)
+
+
+class Base(Protocol):
+    """The contract of a base distribution."""
+
+    def fit(self, latents: Latents) -> FittedBase:
+        """Model the dependence between the sides of latents."""
+        ...
+
+
+# --- held-out rows ----------------------------------------------------------------------------------------------------
+
+
+def mixed(held: FloatArray, folds: Sequence[RowArray]) -> tuple[FloatArray, FloatArray]:
+    """Mix log-ratios (members, n) with weights from the other folds; the weights returned are those of all rows."""
+    ratios = np.empty(held.shape[1])
+    for rows in folds:
+        others = np.ascontiguousarray(np.delete(held, rows, axis=1))
+        ratios[rows] = mixture_log_density(np.ascontiguousarray(held[:, rows]), mixture_weights(others))
+    return ratios, mixture_weights(held)
+
+
+def or_independent(ratios: FloatArray, folds: Sequence[RowArray]) -> FloatArray:
+    """Mix log-ratios (n,) with independence, so that a base which learned nothing but noise says so."""
+    return mixed(np.array([np.zeros(len(ratios)), ratios]), folds)[0]
+
+
+def mean_and_error(values: FloatArray) -> tuple[float, float]:
+    """Mean of rows and its standard error."""
+    return float(values.mean()), float(values.std() / np.sqrt(len(values)))
+
+
+def in_errors(gains: FloatArray) -> float:
+    """The mean of rows in standard errors; 0 if they are all the same."""
+    gain, error = mean_and_error(gains)
+    return gain / error if error > 0.0 else 0.0

@@ -1,0 +1,253 @@
+"""From latents to nats: the Gaussian closed form, its bias, and its standard error."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import digamma, ndtri, polygamma
+
+from pydine.types import FloatArray
+
+# Above this many rows the ranks' bias is measured on fewer and scaled, since it falls as 1/n.
+MOST_BIAS_ROWS = 10_000
+BIAS_REPLICATES = 16
+SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that is more than rounding
+
+
+def is_singular(covariance: FloatArray) -> bool:
+    """Whether some of the columns that a covariance (d, d), or a multiple of it, is of are a combination of others."""
+    scale = np.sqrt(np.diag(covariance))
+    return bool(np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < SMALLEST_VARIANCE)
+
+
+def gaussian_information(covariance: FloatArray, dx: int) -> float:
+    """I(X';Y') of jointly Gaussian latents, 0.5 ln(det S_x det S_y / det S_xy) (paper, DINE-Gaussian).
+
+    Parameters
+    ----------
+    covariance : ndarray, shape (dx + dy, dx + dy)
+        Covariance of x' and y', or any multiple of it: the factor cancels.
+    dx : int
+
+    Returns
+    -------
+    float
+        Nats.
+    """
+    whole, x, y = (np.linalg.slogdet(m)[1] for m in (covariance, covariance[:dx, :dx], covariance[dx:, dx:]))
+    return float(0.5 * (x + y - whole))
+
+
+def wishart_bias(dx: int, dy: int, dof: float) -> float:
+    """Bias of the closed form in a Gaussian sample, exactly: about dx dy / (2 dof) nats.
+
+    E ln det W = d ln 2 + sum_i digamma((dof + 1 - i) / 2) for a standard Wishart matrix of size d.
+    """
+
+    def mean_log_det(d: int) -> float:
+        return float(d * np.log(2.0) + digamma((dof - np.arange(d)) / 2.0).sum())
+
+    return 0.5 * (mean_log_det(dx) + mean_log_det(dy) - mean_log_det(dx + dy))
+
+
+def adjusted_canonical_correlations(
+    covariance: FloatArray, dx: int, dof: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Squared canonical correlations of x' and y', corrected for chance as an adjusted R^2 is.
+
+    Parameters
+    ----------
+    covariance : ndarray, shape (dx + dy, dx + dy)
+    dx : int
+    dof : float
+
+    Returns
+    -------
+    squares : ndarray, shape (min(dx, dy),)
+        Between 0 and 1. In a sample they are too large by chance, at independence by max(dx, dy) / dof each.
+    x_loadings, y_loadings : ndarray, shapes (dx, min(dx, dy)) and (dy, min(dx, dy))
+        Covariances of x' and of y' with the canonical variables.
+    """
+    x_factor, y_factor = np.linalg.cholesky(covariance[:dx, :dx]), np.linalg.cholesky(covariance[dx:, dx:])
+    half = solve_triangular(x_factor, covariance[:dx, dx:], lower=True)
+    left, r, right = np.linalg.svd(solve_triangular(y_factor, half.T, lower=True).T, full_matrices=False)
+    chance = max(1.0 - max(dx, len(covariance) - dx) / dof, 1e-12)
+    squares = np.clip(1.0 - (1.0 - r * r) / chance, 0.0, 1.0)
+    return squares, x_factor @ left, y_factor @ right.T
+
+
+def without_chance(covariance: FloatArray, dx: int, dof: float) -> FloatArray:
+    """Covariance of x' and y' less the dependence between the sides that is there by chance, same shape."""
+    squares, x_loadings, y_loadings = adjusted_canonical_correlations(covariance, dx, dof)
+    model = covariance.copy()
+    model[:dx, dx:] = x_loadings * np.sqrt(squares) @ y_loadings.T
+    model[dx:, :dx] = model[:dx, dx:].T
+    return model
+
+
+class RankEffect(NamedTuple):
+    """What ranks do to an estimate: the bias in nats, to be subtracted, and the factor on the standard error."""
+
+    bias: float
+    inflation: float
+
+
+def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffect:
+    """What normal scores of ranks do to the closed form, by a parametric bootstrap.
+
+    Under a Gaussian copula it depends on the copula and on n alone. Each replicate draws n rows from the fitted copula
+    and compares the closed form on their ranks with that on the rows themselves: the sampling error that both share
+    cancels, so few replicates are enough. Their spreads are compared too.
+
+    Parameters
+    ----------
+    covariance : ndarray, shape (dx + dy, dx + dy)
+    dx : int
+    dof : float
+        Degrees of freedom of the covariance.
+    n : int
+        Rows of the sample.
+
+    Returns
+    -------
+    RankEffect
+        A function of the arguments alone: the draws are always the same.
+    """
+    if len(covariance) == 2:
+        squares = adjusted_canonical_correlations(covariance, dx, dof)[0]
+        bias, inflation = _on_curve(np.sqrt(squares), n)
+        return RankEffect(float(bias[0]), float(inflation[0]))
+    rows, replicates, rng = min(n, MOST_BIAS_ROWS), BIAS_REPLICATES, np.random.default_rng([dx, len(covariance) - dx])
+    factor = np.linalg.cholesky(without_chance(covariance, dx, dof))
+    table = ndtri(np.arange(1, rows + 1) / (rows + 1.0))
+    scores = np.empty((len(factor), rows))
+    from_ranks, from_rows = np.empty(replicates), np.empty(replicates)
+    for i in range(replicates):
+        drawn = factor @ rng.standard_normal((len(factor), rows))
+        for column, order in zip(scores, np.argsort(drawn, axis=1), strict=True):
+            column[order] = table
+        drawn -= drawn.mean(axis=1, keepdims=True)
+        from_ranks[i] = gaussian_information(scores @ scores.T, dx)
+        from_rows[i] = gaussian_information(drawn @ drawn.T, dx)
+    return _compared(from_ranks, from_rows, rows / n)
+
+
+def _compared(from_ranks: FloatArray, from_rows: FloatArray, share: float) -> RankEffect:
+    """Compare replicates (m,); `share`: of the sample's rows that they had."""
+    finite = np.isfinite(from_ranks)  # few rows may all have the same rank on both sides
+    if finite.sum() < 2:
+        return RankEffect(0.0, 1.0)
+    from_ranks, from_rows = from_ranks[finite], from_rows[finite]
+    spread = float(from_ranks.std() / from_rows.std())
+    return RankEffect(float((from_ranks - from_rows).mean()) * share, 1.0 + max(0.0, spread - 1.0) * share)
+
+
+def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> float:
+    """Standard error of the closed form in a Gaussian sample.
+
+    With canonical correlations r_i the variance is sum r_i^2 / n to first order, and where all are 0 or all are 1 it
+    is known exactly from the determinants of Wishart matrices (trigammas); in between it is interpolated by the share
+    of correlated dimensions. Normal scores of ranks have the same first-order variance.
+
+    Parameters
+    ----------
+    covariance : ndarray, shape (dx + dy, dx + dy)
+    dx : int
+    dof : float
+
+    Returns
+    -------
+    float
+        Nats. The error of learning the transforms themselves is not in it.
+    """
+    small, large = sorted((dx, len(covariance) - dx))
+    share = adjusted_canonical_correlations(covariance, dx, dof)[0].mean()
+    i = np.arange(small)
+    before = polygamma(1, (dof - i) / 2.0).sum()
+    after = polygamma(1, np.maximum(dof - large - i, 0.5) / 2.0).sum()
+    return float(0.5 * np.sqrt(after + (2.0 * share - 1.0) * before))
+
+
+# --- many pairs of columns at once ------------------------------------------------------------------------------------
+
+CURVE = np.tanh(np.linspace(0.0, 4.0, 17))  # correlations at which the effect of ranks is measured, 0 to 0.9993
+CURVE_ROWS = 25_000  # drawn at each of them, at least; all pairs share what chance leaves in the curve
+CURVES_KEPT = 16  # one for each number of rows
+
+
+class PairInformation(NamedTuple):
+    """Information of pairs of columns, and its standard error, in nats."""
+
+    values: FloatArray
+    standard_errors: FloatArray
+
+
+def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInformation:
+    """The corrected closed form of many pairs of columns, each by itself: -0.5 ln(1 - r^2) less its bias.
+
+    The effect of ranks depends on r and n alone, so it is measured at a few correlations and interpolated.
+
+    Parameters
+    ----------
+    correlations : ndarray, shape (m,)
+        Of normal scores; information is infinite where they are 1 or -1.
+    dof : float
+    n : int
+        Rows of the sample.
+
+    Returns
+    -------
+    PairInformation
+        Arrays of shape (m,).
+    """
+    with np.errstate(divide="ignore"):
+        plain = -0.5 * np.log1p(-(correlations**2))
+    squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / dof), 0.0, 1.0)  # less chance, as an adjusted R^2
+    bias, inflation = _on_curve(np.sqrt(squares), n)
+    before, after = polygamma(1, dof / 2.0), polygamma(1, (dof - 1.0) / 2.0)
+    errors = 0.5 * np.sqrt(after + (2.0 * squares - 1.0) * before) * inflation
+    return PairInformation(plain - wishart_bias(1, 1, dof) - bias, errors)
+
+
+def _on_curve(correlations: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Biases and inflations of pairs of columns by ranks, at correlations from 0 to 1, same shapes."""
+    place, knots = np.arctanh(np.minimum(correlations, CURVE[-1])), np.arctanh(CURVE)
+    bias, inflation = (np.interp(place, knots, effect) for effect in _pair_rank_effects(n))
+    return bias, inflation
+
+
+@lru_cache(maxsize=CURVES_KEPT)
+def _pair_rank_effects(n: int) -> tuple[FloatArray, FloatArray]:
+    """`rank_effect` of two columns at the correlations of `CURVE`: biases and inflations, shape (len(CURVE),).
+
+    The same draws serve at every correlation, so that the curve is smooth.
+    """
+    rows, rng = min(n, MOST_BIAS_ROWS), np.random.default_rng(n)
+    replicates = int(np.clip(CURVE_ROWS / rows, 32, 400))
+    a, e = rng.standard_normal((2, replicates, rows))
+    scores, effects = _row_scores(a), []
+    for r in CURVE:
+        b = r * a + np.sqrt(1.0 - r * r) * e
+        from_ranks, from_rows = (_row_information(*pair) for pair in ((scores, _row_scores(b)), (a, b)))
+        effects.append(_compared(from_ranks, from_rows, rows / n))
+    return np.array([effect.bias for effect in effects]), np.array([effect.inflation for effect in effects])
+
+
+def _row_scores(rows: FloatArray) -> FloatArray:
+    """Normal scores within each row, same shape."""
+    scores = np.empty_like(rows)
+    table = ndtri(np.arange(1, rows.shape[1] + 1) / (rows.shape[1] + 1.0))
+    np.put_along_axis(scores, np.argsort(rows, axis=1), np.broadcast_to(table, rows.shape), axis=1)
+    return scores
+
+
+def _row_information(a: FloatArray, b: FloatArray) -> FloatArray:
+    """-0.5 ln(1 - r^2) of the rows of two arrays (m, n), shape (m,)."""
+    a, b = (c - c.mean(axis=1, keepdims=True) for c in (a, b))
+    squares = np.einsum("ij,ij->i", a, b) ** 2 / (np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
+    with np.errstate(divide="ignore"):
+        information: FloatArray = -0.5 * np.log1p(-np.minimum(squares, 1.0))
+    return information

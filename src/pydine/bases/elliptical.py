@@ -1,0 +1,98 @@
+"""Log-ratios of Gaussian and Student vectors, and the normal scores that a copula is fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from math import isqrt
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import gammaln, ndtr, stdtrit
+
+from pydine.kernels.normal import normal_quantile
+from pydine.latents.scores import ScoreMap
+from pydine.types import FloatArray
+
+FARTHEST_SCORE = 8.0  # beyond, the probability of a tail is lost in rounding
+LEAST_PROBABILITY = 1e-15
+
+
+@dataclass(frozen=True)
+class EllipticalRatio:
+    """ln p(x, y) - ln p(x) - ln p(y) of rows of a Student vector, or for infinite degrees a Gaussian one.
+
+    With maps, rows are first turned into the Student scores of a copula.
+    """
+
+    scale: FloatArray
+    degrees: float
+    dx: int
+    maps: tuple[ScoreMap, ...] = ()
+
+    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+        """Log-ratios of latents (dx + dy, n), whatever their z (dz, n)."""
+        if self.maps:
+            return self.of(student_scores(new_scores(self.maps, both), self.degrees))
+        return self.of(np.clip(both, -FARTHEST_SCORE, FARTHEST_SCORE))
+
+    def of(self, columns: FloatArray) -> FloatArray:
+        """Log-ratios of rows of the vector itself, shape (dx + dy, n)."""
+        total: FloatArray = np.zeros(columns.shape[1])
+        for rows, sign in ((slice(None), 1.0), (slice(0, self.dx), -1.0), (slice(self.dx, None), -1.0)):
+            total += sign * elliptical_density(columns[rows], self.scale[rows, rows], self.degrees)
+        return total
+
+
+def elliptical_density(columns: FloatArray, scale: FloatArray, degrees: float) -> FloatArray:
+    """Log-density of a Student (Gaussian) vector (d, n), shape (n,), but for constants that are proportional to d."""
+    d = len(columns)
+    factor = np.linalg.cholesky(scale)
+    white = solve_triangular(factor, columns, lower=True)
+    far = (white * white).sum(axis=0)
+    half = 0.5 * far
+    constant = -np.log(np.diag(factor)).sum()
+    if np.isfinite(degrees):
+        half = 0.5 * (degrees + d) * np.log1p(far / degrees)
+        constant += gammaln(0.5 * (degrees + d)) - gammaln(0.5 * degrees) - 0.5 * d * np.log(0.5 * degrees)
+    density: FloatArray = constant - half
+    return density
+
+
+def student_scores(scores: FloatArray, degrees: float) -> FloatArray:
+    """Normal scores (d, n) to Student scores, through a fine table: quantiles are slow one by one."""
+    table = np.linspace(0.0, FARTHEST_SCORE, 512)
+    quantiles = np.arcsinh(-stdtrit(degrees, ndtr(-table)))
+    mapped: FloatArray = np.copysign(np.sinh(np.interp(np.abs(scores), table, quantiles)), scores)
+    return mapped
+
+
+def score_maps(columns: FloatArray) -> tuple[tuple[ScoreMap, ...], FloatArray]:
+    """Normal scores of columns (d, n), and the maps to them.
+
+    A row's place within its rank is another one for each rank and column. All columns would share one grid of scores
+    otherwise, and a density can be as high as it likes where two grids meet. The places are multiples of square roots
+    of primes, which fill the unit interval evenly, and are mirrored where a column is.
+    """
+    maps, scores, n = [], np.empty(columns.shape), columns.shape[1]
+    steps = np.arange(n) - 0.5 * (n - 1)
+    for i, column in enumerate(columns):
+        maps.append(ScoreMap.fit(np.ascontiguousarray(column))[0])
+        within = np.mod(0.5 + steps * np.sqrt(_prime(i)), 1.0)
+        places = np.clip((np.arange(n) + within) / n, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+        scores[i, np.argsort(column, kind="stable")] = normal_quantile(places)
+    return tuple(maps), np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
+
+
+@lru_cache(maxsize=1024)
+def _prime(i: int) -> int:
+    """The i-th prime number, counted from 0."""
+    return 2 if i == 0 else next(k for k in count(_prime(i - 1) + 1) if all(k % q for q in range(2, isqrt(k) + 1)))
+
+
+def new_scores(maps: tuple[ScoreMap, ...], columns: FloatArray) -> FloatArray:
+    """Normal scores of new rows (d, m), within what can be told apart."""
+    scores = np.array([m(np.ascontiguousarray(column)) for m, column in zip(maps, columns, strict=True)])
+    clipped: FloatArray = np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
+    return clipped

@@ -1,0 +1,105 @@
+"""A Student copula of the latents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from pydine.bases.base import FittedBase, mean_and_error, or_independent
+from pydine.bases.closed_form import rank_effect, wishart_bias, without_chance
+from pydine.bases.elliptical import EllipticalRatio, elliptical_density, score_maps, student_scores
+from pydine.latents.flows import Latents
+from pydine.types import FloatArray
+from pydine.units.rows import dealt, some_of
+
+FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # of freedom
+STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000
+
+
+@dataclass(frozen=True)
+class StudentBase:
+    """A Student copula: latents that are Gaussian but for one random scale, which x and y share.
+
+    The value is the mean log-ratio of the rows, which for a Gaussian copula is the closed form, less the same bias.
+
+    Parameters
+    ----------
+    folds : int
+    """
+
+    folds: int = 3
+
+    def fit(self, latents: Latents) -> FittedBase:
+        """Fit v and R by maximum likelihood of the copula."""
+        maps, scores = score_maps(latents.both)
+        (dx, dy, _), n = latents.dimensions, latents.n_rows
+        degrees = _student_degrees(scores[:, some_of(latents.outwards, ROWS_FOR_DEGREES)])
+        t = student_scores(scores, degrees)
+        correlation = _student_correlation(t, degrees)
+
+        ratio = EllipticalRatio(correlation, degrees, dx, maps)
+
+        def held_out() -> FloatArray:
+            ratios, folds = np.empty(n), dealt(latents.outwards, self.folds)
+            for rows in folds:
+                learned = _student_correlation(np.delete(t, rows, axis=1), degrees)
+                learned = without_chance(learned, dx, latents.dof * (1.0 - len(rows) / n))
+                ratios[rows] = EllipticalRatio(learned, degrees, dx).of(t[:, rows])
+            return or_independent(ratios, folds)
+
+        value, error = mean_and_error(ratio.of(t))
+        ranks = rank_effect(correlation, dx, latents.dof, n)
+        details = {"wishart_bias": wishart_bias(dx, dy, latents.dof), "rank_bias": ranks.bias}
+        value -= sum(details.values())
+        return FittedBase("student", value, error, ratio, held_out, {**details, "student_degrees": degrees})
+
+
+def _student_degrees(scores: FloatArray) -> float:
+    """Degrees of freedom of largest likelihood, at the correlation of normal scores (d, n): they hardly interact."""
+    correlation: FloatArray = np.asarray(np.corrcoef(scores))
+
+    def loss(log_degrees: float) -> float:
+        degrees = float(np.exp(log_degrees))
+        return -float(_student_copula(student_scores(scores, degrees), correlation, degrees).mean())
+
+    return float(np.exp(_minimum(loss, np.log(FEWEST_DEGREES), np.log(MOST_DEGREES), 0.05)))
+
+
+def _minimum(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """Where a function with one minimum has it, by golden sections; scipy.optimize takes longer to import than this."""
+    golden = 0.5 * (np.sqrt(5.0) - 1.0)
+    inner = [high - golden * (high - low), low + golden * (high - low)]
+    values = [function(place) for place in inner]
+    while high - low > tolerance:
+        if values[0] <= values[1]:
+            high, inner[1], values[1] = inner[1], inner[0], values[0]
+            inner[0] = high - golden * (high - low)
+            values[0] = function(inner[0])
+        else:
+            low, inner[0], values[0] = inner[0], inner[1], values[1]
+            inner[1] = low + golden * (high - low)
+            values[1] = function(inner[1])
+    return float(inner[int(values[1] < values[0])])
+
+
+def _student_correlation(t: FloatArray, degrees: float) -> FloatArray:
+    """Correlation matrix of a Student vector (d, n) by EM: rows far out count less."""
+    d, n = t.shape
+    correlation = np.eye(d)
+    for _ in range(STUDENT_STEPS):
+        white = solve_triangular(np.linalg.cholesky(correlation), t, lower=True)
+        weighted = t * ((degrees + d) / (degrees + (white * white).sum(axis=0)))
+        covariance = weighted @ t.T / n
+        scale = np.sqrt(np.diag(covariance))
+        correlation = covariance / np.outer(scale, scale)
+    return correlation
+
+
+def _student_copula(t: FloatArray, correlation: FloatArray, degrees: float) -> FloatArray:
+    """Log-density of the copula at Student scores (d, n), shape (n,)."""
+    one = np.ones((1, 1))
+    single: FloatArray = np.sum([elliptical_density(column[None], one, degrees) for column in t], axis=0)
+    return elliptical_density(t, correlation, degrees) - single

@@ -1,0 +1,1 @@
+"""What people pass, read into named float64 columns and checked: arguments, tables, files."""

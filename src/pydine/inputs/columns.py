@@ -1,0 +1,348 @@
+"""Whatever holds columns, read as named columns of float64.
+
+Arrays, lists, pandas / polars / pyarrow columns and frames, or references into a ``data`` argument. Every
+refusal is a ValueError of one sentence that names the argument, what was expected, what came and what to do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.results import default_names
+from pydine.types import FloatArray
+
+__all__ = ["Columns", "Table", "frame_library", "read_columns"]
+
+# What to do about values that are not real numbers, by what they are.
+ADVICE = {
+    "strings": "encode them as numbers, or pass data= if these are the names of columns",
+    "dates or times": "turn them into numbers first, such as days since a fixed date",
+    "categories": "encode them as numbers first, if their order means something",
+    "complex numbers": "pass the real and the imaginary part as two columns",
+    "nested lists or records": "spread them over columns of their own",
+    "Python objects": "convert them first, for instance with astype(float)",
+}
+ARRAY_KINDS = {
+    **dict.fromkeys("UST", "strings"),
+    **dict.fromkeys("Mm", "dates or times"),
+    "c": "complex numbers",
+    "V": "nested lists or records",
+}
+FRAME_KINDS: dict[type[nw.dtypes.DType], str] = {
+    nw.String: "strings",
+    nw.Categorical: "categories",
+    nw.Enum: "categories",
+    nw.List: "nested lists or records",
+    nw.Array: "nested lists or records",
+    nw.Struct: "nested lists or records",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of one argument.
+
+    Parameters
+    ----------
+    label : str
+        The argument they came in: ``"x"``, ``"y"`` or ``"z"``.
+    names : tuple of str
+        One name a column.
+    values : ndarray of float64, shape (n, d)
+        C-contiguous. May share memory with the caller's data: not to be written to.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    values: FloatArray
+
+    def where(self, i: int) -> str:
+        """Say which column the i-th is, as an error message puts it."""
+        return _where(self.label, self.names[i], i)
+
+
+def read_columns(label: str, value: Any, table: Table | None = None) -> Columns:
+    """Read one argument.
+
+    Parameters
+    ----------
+    label : str
+        The argument's name in messages: ``"x"``, ``"y"`` or ``"z"``.
+    value : array, list, series or frame; or column name or list of names
+        The values, shape (n,) or (n, d); with a table, which of its columns.
+    table : Table, optional
+        The ``data`` argument.
+
+    Returns
+    -------
+    Columns
+        Missing values are NaN, booleans 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read as columns of real numbers.
+    """
+    if table is not None:
+        return table.select(label, value)
+    if isinstance(value, str):
+        raise ValueError(
+            f"{label} is the name {value!r}, but no data came with it; "
+            "pass data=frame to name columns, or pass the values themselves."
+        )
+    frame = _from_native(label, value)
+    if isinstance(frame, nw.DataFrame):
+        names = tuple(_display(name) for name in frame.columns)
+        return _stack(label, names, [frame.get_column(name) for name in frame.columns])
+    if isinstance(frame, nw.Series):
+        names = (label,) if frame.name in (None, "") else (_display(frame.name),)
+        return _stack(label, names, [frame])
+    return _from_array(label, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The ``data`` argument: columns by name, or by position where it is an array.
+
+    Parameters
+    ----------
+    names : tuple of hashable
+        The columns, in order.
+    column : callable
+        From one of the names to its values.
+    """
+
+    names: tuple[Hashable, ...]
+    column: Callable[[Any], Any]
+
+    @classmethod
+    def read(cls, data: Any) -> Table:
+        """Make a table of a frame, a mapping of columns, a structured array or a 2-D array."""
+        if isinstance(data, Mapping):
+            return cls(tuple(data), data.__getitem__)
+        frame = _from_native("data", data)
+        if isinstance(frame, nw.DataFrame):
+            return cls(tuple(frame.columns), frame.get_column)
+        array = _as_array("data", data)
+        if array.dtype.names is not None and array.ndim == 1:
+            return cls(array.dtype.names, array.__getitem__)
+        if array.ndim != 2:
+            raise ValueError(
+                "data must be a frame, a mapping of columns or a two-dimensional array, "
+                f"but got {_description(data, array)}."
+            )
+        return cls(tuple(range(array.shape[1])), lambda position: array[:, position])
+
+    def select(self, label: str, value: Any) -> Columns:
+        """Read the columns that an argument refers to: a name, or a list of names.
+
+        Parameters
+        ----------
+        label : str
+            The argument's name in messages.
+        value : hashable or iterable of hashable
+            Names; positions where the table is an array, counted from the end if negative.
+
+        Returns
+        -------
+        Columns
+            In the order asked for.
+        """
+        wanted = [self._find(label, name) for name in self._references(label, value)]
+        columns = [self.column(name) for name in wanted]
+        series = [c if isinstance(c, nw.Series) else _one_column(label, c) for c in columns]
+        return _stack(label, tuple(_display(name) for name in wanted), series)
+
+    def _references(self, label: str, value: Any) -> list[Any]:
+        """Take an argument for one name or for several. A tuple can be a name: pandas has such columns."""
+        if _hashable(value) and (value in self.names or not isinstance(value, Iterable)):
+            return [value]
+        references = [value] if isinstance(value, str) else list(value)
+        # Hashable numbers that are no integers are values, not names: somebody passed data and the column.
+        if all(_hashable(name) and not isinstance(name, (float, np.floating)) for name in references):
+            return references
+        raise ValueError(
+            f"{label} must be a column name or a list of them when data is given, "
+            f"but got {type(value).__name__}; leave data out to pass values."
+        )
+
+    def _find(self, label: str, name: Any) -> Hashable:
+        if name in self.names and not isinstance(name, bool):
+            return name  # type: ignore[no-any-return]
+        positional = self.names == tuple(range(len(self.names)))
+        if positional and isinstance(name, (int, np.integer)) and -len(self.names) <= name < 0:
+            return int(name) + len(self.names)
+        raise ValueError(f"{label} asks for the column {name!r}, which data does not have; {self._hint(name)}.")
+
+    def _hint(self, name: object) -> str:
+        lowered = {str(known).lower(): known for known in reversed(self.names)}
+        near = get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)
+        if near:
+            return f"the nearest name is {lowered[near[0]]!r}"
+        return f"its columns are {_quoted_list(self.names, 10)}" if self.names else "it has no columns"
+
+
+def frame_library(data: Any) -> str:
+    """The library to make frames with for whoever brought the data: its own, or pandas where it was no frame."""
+    library = type(data).__module__.partition(".")[0]
+    return library if library in ("pandas", "polars", "pyarrow") else "pandas"
+
+
+def _quoted_list(names: Iterable[object], limit: int) -> str:
+    """Write names in quotes with commas, those beyond a limit as a count."""
+    quoted = [repr(name) for name in names]
+    more = len(quoted) - limit
+    return ", ".join(quoted[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def _from_native(label: str, value: Any) -> Any:
+    """Wrap a series or a frame of any library that narwhals knows; anything else comes back as it is."""
+    value = _as_series(value)
+    try:
+        frame = nw.from_native(value, allow_series=True, pass_through=True)
+    except (nw.exceptions.NarwhalsError, ValueError) as error:
+        names = getattr(value, "column_names", getattr(value, "columns", ()))
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        raise ValueError(
+            f"{label} must have column names that differ, but has {_quoted_list(twice, 5)} more than once; "
+            "rename or drop the copies."
+            if twice
+            else f"{label} cannot be read as a series or a frame ({error})."
+        ) from error
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError(f"{label} must hold values, but is a lazy {type(value).__name__}; collect it first.")
+    return frame
+
+
+def _as_series(value: Any) -> Any:
+    """Wrap the one-dimensional relatives of a series, which narwhals does not take, into one."""
+    library = type(value).__module__.partition(".")[0]
+    module = sys.modules.get(library) if library in ("pandas", "pyarrow") else None
+    if module is None:
+        return value
+    if library == "pyarrow":
+        if isinstance(value, module.Array):
+            return module.chunked_array([value])
+        return module.Table.from_batches([value]) if isinstance(value, module.RecordBatch) else value
+    relatives = (module.Index, module.api.extensions.ExtensionArray)
+    return module.Series(value) if isinstance(value, relatives) else value
+
+
+def _stack(label: str, names: tuple[str, ...], columns: list[Any]) -> Columns:
+    """Put columns side by side, shape (n, d), each converted on its own so that memory stays small."""
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise ValueError(
+            f"the columns of {label} must have the same number of rows, but have {sorted(lengths)}; "
+            "pass columns of equal length."
+        )
+    if len(columns) == 1:  # one column needs no copy
+        values = _column_values(_where(label, names[0], 0), columns[0])
+        return Columns(label, names, np.ascontiguousarray(values).reshape(-1, 1))
+    stacked = np.empty((lengths.pop() if lengths else 0, len(columns)))
+    for i, column in enumerate(columns):
+        stacked[:, i] = _column_values(_where(label, names[i], i), column)
+    return Columns(label, names, stacked)
+
+
+def _column_values(where: str, column: Any) -> FloatArray:
+    """Give a narwhals series or a 1-D array as float64, shape (n,)."""
+    if not isinstance(column, nw.Series):
+        return _real_numbers(where, column)
+    dtype = column.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if dtype == nw.Unknown:
+        # Complex and sparse pandas columns, or nothing but nulls: NumPy knows what they are.
+        return _real_numbers(where, np.asarray(column.to_numpy()))
+    if dtype.is_temporal():
+        raise _not_real(where, "dates or times")
+    raise _not_real(where, FRAME_KINDS.get(type(dtype), "Python objects"))
+
+
+def _from_array(label: str, value: Any) -> Columns:
+    array = _as_array(label, value)
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{label} must have one or two dimensions, one row for each observation, "
+            f"but got {_description(value, array)}; reshape it to (rows, columns)."
+        )
+    values = np.ascontiguousarray(_real_numbers(label, array[:, None] if array.ndim == 1 else array))
+    return Columns(label, default_names(label, values.shape[1]), values)
+
+
+def _one_column(label: str, value: Any) -> Any:
+    """Take one column out of a mapping or an array: a narwhals series or a 1-D array."""
+    series = _from_native(label, value)
+    if isinstance(series, nw.Series):
+        return series
+    array = _as_array(label, value)
+    if array.ndim != 1:
+        raise ValueError(f"{label} must name one-dimensional columns of data, but got {_description(value, array)}.")
+    return array
+
+
+def _as_array(label: str, value: Any) -> NDArray[Any]:
+    """Make an array of anything NumPy takes. Missing entries, None or masked, become NaN."""
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "biuf":
+        return np.ma.filled(value.astype(np.float64), np.nan)
+    try:
+        array = np.asarray(value)
+        # A list has no dtype, so None in it is a missing number; an array of objects was somebody's choice.
+        if array.dtype == object and isinstance(value, (list, tuple)) and _all_numbers(array):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise ValueError(
+            f"{label} must be an array with rows of equal length, a series or a frame, "
+            f"but this {type(value).__name__} cannot be read as one ({error})."
+        ) from error
+    return array
+
+
+def _all_numbers(objects: NDArray[np.object_]) -> bool:
+    return all(item is None or isinstance(item, Real) for item in objects.ravel())
+
+
+def _real_numbers(where: str, array: NDArray[Any]) -> FloatArray:
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64, copy=False)
+    raise _not_real(where, ARRAY_KINDS.get(array.dtype.kind, "Python objects"))
+
+
+def _not_real(where: str, kind: str) -> ValueError:
+    return ValueError(f"{where} must hold real numbers, but holds {kind}; {ADVICE[kind]}.")
+
+
+def _where(label: str, name: str, i: int) -> str:
+    if name == label:
+        return label
+    if name == f"{label}{i}":
+        return f"column {i} of {label}"
+    return f"{name} of {label}" if name.startswith("column ") else f"column {name!r} of {label}"
+
+
+def _display(name: object) -> str:
+    return f"column {name}" if isinstance(name, (int, np.integer)) else str(name)
+
+
+def _description(value: object, array: NDArray[Any]) -> str:
+    kind = type(value).__name__
+    return f"a single {kind}" if array.ndim == 0 else f"{kind} of shape {array.shape}"
+
+
+def _hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

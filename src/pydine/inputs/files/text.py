@@ -1,0 +1,155 @@
+"""Tables of text: CSV, TSV and their relatives. Cells are read as text, so that a bad one can be shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pydine.inputs.files.frame import NotNumbers, TableFile, place
+from pydine.types import FloatArray, RowArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["open_text"]
+
+SEPARATORS = ",\t;|"
+# What people write for "no value", in lower case.
+MISSING = ["", "na", "n/a", "#n/a", "nan", "null", "none", "?", ".", "-", "--"]
+TRUTH = ["true", "false"]
+LONGEST_SHOWN = 30
+
+
+def open_text(source: str, content: Path | bytes, head: bytes, separator: str | None, header: bool | None) -> TableFile:
+    """Open a table of text.
+
+    Parameters
+    ----------
+    source : str
+        The file, as messages call it.
+    content : Path or bytes
+        The file, or all that is in it.
+    head : bytes
+        How it begins: the header and some lines more.
+    separator : str or None
+        Between the cells; None to find out.
+    header : bool or None
+        Whether the first line names the columns; None for yes, unless it is made of numbers, which is refused.
+    """
+    blank, first = _first_line(source, head)
+    separator = separator or max(SEPARATORS, key=lambda mark: (first.count(mark), -SEPARATORS.index(mark)))
+    cells = [cell.strip() for cell in next(csv.reader(io.StringIO(first), delimiter=separator))]
+    if header is None and all(_is_number(cell) for cell in cells):
+        raise ValueError(
+            f"{source} seems to have no header, its first line is numbers ({cells[0]!r} ...); pass --no-header to call "
+            "the columns 1, 2, 3 ..., or --header if these are names."
+        )
+    has_header = header is not False
+    names = tuple(cells) if has_header else tuple(str(i + 1) for i in range(len(cells)))
+    table = _read(source, content, separator, blank, len(cells))
+    table = table[int(has_header) : len(table) - _blank_lines_at_the_end(content)]
+    first_line = blank + 1 + int(has_header)
+
+    def column(position: int, rows: RowArray | None) -> FloatArray:
+        cells = table.to_series(position)
+        return _numbers(cells if rows is None else cells.gather(rows), rows, first_line, separator != ",")
+
+    return TableFile(source, names, len(table), column, first_line)
+
+
+def _first_line(source: str, head: bytes) -> tuple[int, str]:
+    """Find the header: how many blank lines come before it, and the line."""
+    text = head.decode("utf-8-sig", errors="replace")
+    for blank, line in enumerate(re.split("\r\n|\n|\r", text)):  # a name may hold what Unicode calls a line end
+        if line.strip():
+            return blank, line
+    raise ValueError(f"{source} is empty.")
+
+
+def _read(source: str, content: Path | bytes, separator: str, blank: int, width: int) -> pl.DataFrame:
+    """Read every cell as text. The header is read too: its width is what other lines are held against."""
+    import polars as pl
+
+    try:
+        return pl.read_csv(
+            content if isinstance(content, Path) else io.BytesIO(content),
+            has_header=False,
+            skip_rows=blank,
+            separator=separator,
+            schema={str(i): pl.String for i in range(width)},
+            encoding="utf8-lossy",
+        )
+    except pl.exceptions.PolarsError as error:
+        odd = _odd_line(content, separator, width)
+        raise ValueError(
+            f"{source}: line {odd[0]} has {odd[1]} fields, but the first line has {width}; mend that line."
+            if odd
+            else f"{source} cannot be read as a table of text ({str(error).splitlines()[0]})."
+        ) from None
+
+
+def _odd_line(content: Path | bytes, separator: str, width: int) -> tuple[int, int] | None:
+    """Look for the first line with more fields than the header: its number and how many fields it has."""
+    with _lines(content) as lines:
+        reader = csv.reader(lines, delimiter=separator)
+        try:
+            return next(((reader.line_num, len(record)) for record in reader if len(record) > width), None)
+        except csv.Error:
+            return None
+
+
+def _lines(content: Path | bytes) -> Any:
+    if isinstance(content, Path):
+        return content.open(encoding="utf-8", errors="replace", newline="")
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline="")
+
+
+def _blank_lines_at_the_end(content: Path | bytes) -> int:
+    """Count the empty lines after the last row: polars makes rows of them."""
+    if isinstance(content, Path):
+        with content.open("rb") as file:
+            file.seek(max(0, content.stat().st_size - 4096))
+            content = file.read()
+    end = content[len(content.rstrip(b"\r\n")) :]
+    return max(0, end.count(b"\n") - 1)
+
+
+def _numbers(cells: pl.Series, rows: RowArray | None, first_line: int, decimal_comma: bool) -> FloatArray:
+    """Turn cells into numbers, NaN where they are missing; refuse a column with a cell that is neither."""
+    import polars as pl
+
+    text = cells.str.strip_chars().str.to_lowercase()
+    missing = text.is_null() | text.is_in(MISSING)
+    for numbers in _readings(text, decimal_comma):
+        values = numbers.cast(pl.Float64, strict=False)
+        if not (values.is_null() & ~missing).any():
+            return np.asarray(values.fill_null(np.nan).to_numpy(), dtype=np.float64)
+    bad = text.cast(pl.Float64, strict=False).is_null() & ~missing
+    first = int(bad.arg_max() or 0)
+    shown = str(cells[first]).strip()
+    shown = shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + "…"
+    position = first if rows is None else int(rows[first])
+    raise NotNumbers(f"{place(position, first_line)} holds {shown!r}")
+
+
+def _readings(text: pl.Series, decimal_comma: bool) -> Iterator[pl.Series]:
+    """Ways to read cells as numbers: as they are, with decimal commas, and as true and false."""
+    yield text
+    if decimal_comma:
+        yield text.str.replace(",", ".", literal=True)
+    if (text.is_in([*TRUTH, *MISSING]) | text.is_null()).all():
+        yield text.replace(dict(zip(TRUTH, "10", strict=True)))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,324 @@
+"""Arithmetic that gives the same bits on every machine, and that LLVM can vectorise inside the kernels.
+
+Two things make compiled floating-point code differ between processors. Sums are reordered to fit a vector unit, and
+exp, log and their like come from a library that has variants for each processor (and stops the vectoriser). So no
+compiled function here allows reordering: a sum runs over a fixed number of lanes, whatever the vector unit's width, and
+the lanes are added up as a fixed tree. The functions are polynomials made of additions, multiplications and divisions,
+which IEEE 754 rounds in one way only. They exist for float32, in which units are trained, and for float64.
+"""
+
+# Overloads are type-level code: Numba calls them with its own types, so Python annotations would mislead here.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,var-annotated,unreachable"
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+_f = np.float32
+LANE_BYTES = 64  # of the accumulators of a sum: the widest vector there is, and two or four of the narrower ones
+SQRT_HALF = 0.7071067811865476
+
+# --- bits -------------------------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def _float_from_bits(typing_context, bits):
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.FloatType())
+
+    return types.float32(types.int32), generate
+
+
+@intrinsic
+def _bits_from_float(typing_context, value):
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.IntType(32))
+
+    return types.int32(types.float32), generate
+
+
+@intrinsic
+def _double_from_bits(typing_context, bits):
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+@intrinsic
+def _bits_from_double(typing_context, value):
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+def like(value, reference):
+    """Return `value` as a number of the type of `reference`, so that float32 code stays float32."""
+    raise RuntimeError("only for compiled code")
+
+
+@overload(like, inline="always")
+def _like(value, reference):
+    kind = reference.dtype if isinstance(reference, types.Array) else reference
+    if kind == types.float32:
+        return lambda value, reference: np.float32(value)
+    return lambda value, reference: np.float64(value)
+
+
+# --- sums of products over fixed lanes --------------------------------------------------------------------------------
+
+
+def _row(context, builder, kind, value, index=None):
+    """A pointer to the first entry of a vector, or of a row of a matrix, and its length; C-contiguous both."""
+    array = context.make_array(kind)(context, builder, value)
+    if index is None:
+        return array.data, builder.extract_value(array.shape, 0)
+    width = builder.extract_value(array.shape, 1)
+    return builder.gep(array.data, [builder.mul(index, width)]), width
+
+
+def _tree_sum(builder, lanes, count):
+    """Add up the lanes of a vector, the upper half to the lower one, and again."""
+    while count > 1:
+        count //= 2
+        halves = [
+            builder.shuffle_vector(
+                lanes, lanes, ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(k, k + count)))
+            )
+            for k in (0, count)
+        ]
+        lanes = builder.fadd(*halves)
+    return builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
+
+
+def _emit_dots(builder, left, length, rights):
+    """Sums of products of one vector with several: whole vectors of lanes first, then what is left, one by one."""
+    kind = left.type.pointee
+    size = 4 if isinstance(kind, ir.FloatType) else 8
+    count = LANE_BYTES // size
+    vector = ir.VectorType(kind, count)
+    sums = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * count)) for _ in rights]
+    step = ir.Constant(length.type, count)
+    whole = builder.mul(builder.udiv(length, step), step)
+
+    def load(pointer, place):
+        return builder.load(builder.bitcast(builder.gep(pointer, [place]), vector.as_pointer()), align=size)
+
+    with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), whole, step, length.type) as (place, _):
+        a = load(left, place)
+        for total, right in zip(sums, rights, strict=True):
+            builder.store(builder.fadd(builder.load(total), builder.fmul(a, load(right, place))), total)
+    results = [cgutils.alloca_once_value(builder, _tree_sum(builder, builder.load(s), count)) for s in sums]
+    one = ir.Constant(length.type, 1)
+    with cgutils.for_range_slice(builder, whole, length, one, length.type) as (place, _):
+        a = builder.load(builder.gep(left, [place]))
+        for result, right in zip(results, rights, strict=True):
+            term = builder.fmul(a, builder.load(builder.gep(right, [place])))
+            builder.store(builder.fadd(builder.load(result), term), result)
+    return [builder.load(result) for result in results]
+
+
+@intrinsic
+def dot(typing_context, a, b):
+    """Sum of products of two C-contiguous vectors of one dtype and length."""
+
+    def generate(context, builder, signature, args):
+        left, length = _row(context, builder, signature.args[0], args[0])
+        right, _ = _row(context, builder, signature.args[1], args[1])
+        return _emit_dots(builder, left, length, [right])[0]
+
+    return a.dtype(a, b), generate
+
+
+@intrinsic
+def row_sum(typing_context, a, i):
+    """Sum of row i of a C-contiguous matrix."""
+
+    def generate(context, builder, signature, args):
+        left, length = _row(context, builder, signature.args[0], args[0], args[1])
+        kind = left.type.pointee
+        size = 4 if isinstance(kind, ir.FloatType) else 8
+        count = LANE_BYTES // size
+        vector = ir.VectorType(kind, count)
+        total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * count))
+        step = ir.Constant(length.type, count)
+        with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), length, step, length.type) as (place, _):
+            pointer = builder.bitcast(builder.gep(left, [place]), vector.as_pointer())
+            builder.store(builder.fadd(builder.load(total), builder.load(pointer, align=size)), total)
+        return _tree_sum(builder, builder.load(total), count)
+
+    return a.dtype(a, types.intp), generate
+
+
+@intrinsic
+def row_dot(typing_context, a, i, b, j):
+    """Sum of products of row i of one C-contiguous matrix and row j of another, of one dtype and width."""
+
+    def generate(context, builder, signature, args):
+        left, length = _row(context, builder, signature.args[0], args[0], args[1])
+        right, _ = _row(context, builder, signature.args[2], args[2], args[3])
+        return _emit_dots(builder, left, length, [right])[0]
+
+    return a.dtype(a, types.intp, b, types.intp), generate
+
+
+@intrinsic
+def row_dots(typing_context, a, i, b, j):
+    """The same with the four rows j to j + 3: four numbers, for one reading of the first matrix."""
+
+    def generate(context, builder, signature, args):
+        left, length = _row(context, builder, signature.args[0], args[0], args[1])
+        one = ir.Constant(args[3].type, 1)
+        rows, place = [], args[3]
+        for _ in range(4):
+            rows.append(_row(context, builder, signature.args[2], args[2], place)[0])
+            place = builder.add(place, one)
+        return context.make_tuple(builder, signature.return_type, _emit_dots(builder, left, length, rows))
+
+    return types.UniTuple(a.dtype, 4)(a, types.intp, b, types.intp), generate
+
+
+# --- exp and log ------------------------------------------------------------------------------------------------------
+
+
+def exp(x):
+    """Return e to the power x, of -87 to 88 in float32 and of -708 to 709 in float64, clamped beyond.
+
+    The relative error is 4e-7 + 8e-8 |x| in float32, 4e-16 in float64.
+    """
+    raise RuntimeError("only for compiled code")
+
+
+@overload(exp, inline="always")
+def _exp(x):
+    # e^x = 2^n e^r with |r| <= ln(2) / 2: Taylor polynomials, of degree 6 and 13, are exact to the last bit or two.
+    def exp_float32(x):
+        t = min(max(x, _f(-87.0)), _f(88.0)) * _f(1.44269504)
+        n = np.floor(t + _f(0.5))
+        r = (t - n) * _f(0.69314718)
+        p = _f(0.008333333) + r * _f(0.0013888889)
+        p = _f(0.16666667) + r * (_f(0.041666667) + r * p)
+        p = _f(1) + r * (_f(1) + r * (_f(0.5) + r * p))
+        return p * _float_from_bits(np.int32((np.int32(n) + np.int32(127)) << np.int32(23)))
+
+    def exp_float64(x):
+        x = min(max(x, -708.0), 709.0)
+        # Adding 1.5 * 2^52 rounds to an integer, which is then in the last bits: no conversion, which few vector units
+        # have.
+        shifted = x * 1.4426950408889634 + 6755399441055744.0
+        n = shifted - 6755399441055744.0
+        r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10  # ln 2 in two parts: the first product is exact
+        p = 2.505210838544172e-08 + r * (2.08767569878681e-09 + r * 1.6059043836821613e-10)
+        p = 2.48015873015873e-05 + r * (2.7557319223985893e-06 + r * (2.755731922398589e-07 + r * p))
+        p = 0.008333333333333333 + r * (0.001388888888888889 + r * (0.0001984126984126984 + r * p))
+        p = 0.5 + r * (0.16666666666666666 + r * (0.041666666666666664 + r * p))
+        p = 1.0 + r * (1.0 + r * p)
+        return p * _double_from_bits((_bits_from_double(shifted) + 1023) << 52)
+
+    return exp_float32 if x == types.float32 else exp_float64
+
+
+def log(x):
+    """Return the natural logarithm of a positive normal number."""
+    raise RuntimeError("only for compiled code")
+
+
+@overload(log, inline="always")
+def _log(x):
+    # x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); ln(1 + f) = 2 artanh(f / (2 + f)).
+    def log_float32(x):
+        bits = _bits_from_float(x)
+        e = np.int32((bits - np.int32(0x3F3504F3)) >> np.int32(23))
+        f = _float_from_bits(np.int32(bits - np.int32(e << np.int32(23)))) - _f(1)
+        s = f / (_f(2) + f)
+        q = s * s
+        p = _f(2) * s * (_f(1) + q * (_f(0.33333334) + q * (_f(0.2) + q * (_f(0.14285715) + q * _f(0.11111111)))))
+        return p + _f(0.69314718) * _f(e)
+
+    def log_float64(x):
+        bits = _bits_from_double(x)
+        e = (bits - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)
+        f = _double_from_bits(bits - (e << np.int64(52))) - 1.0
+        s = f / (2.0 + f)
+        q = s * s
+        p = 1.0 / 19.0 + q * (1.0 / 21.0 + q * (1.0 / 23.0))
+        p = 1.0 / 13.0 + q * (1.0 / 15.0 + q * (1.0 / 17.0 + q * p))
+        p = 1.0 / 7.0 + q * (1.0 / 9.0 + q * (1.0 / 11.0 + q * p))
+        p = q * (1.0 / 3.0 + q * (1.0 / 5.0 + q * p))
+        n = np.float64(e)
+        return n * 0.6931471803691238 + (2.0 * (s + s * p) + n * 1.9082149292705877e-10)
+
+    return log_float32 if x == types.float32 else log_float64
+
+
+# --- the normal distribution, in float64 ------------------------------------------------------------------------------
+
+# ln(erfc(x) / t) + x^2 with t = 2 / (2 + x) is smooth in t from x = 0 to infinity: its Chebyshev coefficients on
+# [0, 1], computed with 60 digits. The first one left out is 1.2e-16.
+ERFC = np.array(
+    [
+        -0.6513268598908547,
+        0.6419697923564903,
+        0.019476473204185836,
+        -0.009561514786808632,
+        -0.0009465953444820369,
+        0.00036683949785276145,
+        4.252332480690777e-05,
+        -2.0278578112534243e-05,
+        -1.6242900046470255e-06,
+        1.3036558355805232e-06,
+        1.5626441722066143e-08,
+        -8.523809591492654e-08,
+        6.529054439098851e-09,
+        5.059343495551469e-09,
+        -9.913641564930331e-10,
+        -2.273651222931836e-10,
+        9.646791102015527e-11,
+        2.3940380830391147e-12,
+        -6.886027526497553e-12,
+        8.944879273090726e-13,
+        3.130921399342958e-13,
+        -1.1270822361367252e-13,
+        3.810905255189232e-16,
+        7.106097613609237e-15,
+        -1.5230282014571043e-15,
+        -9.457494571291234e-17,
+    ]
+)
+
+
+def log_tail(x):
+    """Return ln(erfc(x) / t) and t = 2 / (2 + x), in float64, for x >= 0: no tail is too small for it."""
+    raise RuntimeError("only for compiled code")
+
+
+@overload(log_tail, inline="always")
+def _log_tail(x):
+    def evaluate(x):
+        t = 2.0 / (2.0 + x)
+        u = 4.0 * t - 2.0
+        d, e = ERFC[-1], 0.0
+        for k in range(len(ERFC) - 2, 0, -1):  # Clenshaw's recurrence
+            d, e = u * d - e + ERFC[k], d
+        return (0.5 * u * d - e + ERFC[0]) - x * x, t
+
+    return evaluate
+
+
+def upper_tail(z):
+    """Return 1 - Phi(z), the upper tail of the standard normal distribution, for z >= 0, relative error 1e-14."""
+    raise RuntimeError("only for compiled code")
+
+
+@overload(upper_tail, inline="always")
+def _upper_tail(z):
+    def evaluate(z):
+        log_ratio, t = log_tail(z * SQRT_HALF)
+        return 0.5 * t * exp(log_ratio)
+
+    return evaluate

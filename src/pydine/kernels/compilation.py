@@ -1,0 +1,78 @@
+"""Compilation: Numba with a disk cache that knows all the sources it depends on, and a word to whoever waits for it."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numba as nb
+
+PATIENCE = 1.5  # seconds of silence before a first call explains itself
+
+
+# What machine code or a fitted unit may depend on, relative to the package: all that `kernels` and `units` import.
+SOURCES = ("kernels/*.py", "types.py", "units/*.py")
+
+
+def sources(package: Path) -> list[Path]:
+    """List the files of a package that SOURCES names, relative to its folder, in an order that is always the same."""
+    found = (path.relative_to(package) for pattern in SOURCES for path in package.glob(pattern))
+    return sorted(found, key=Path.as_posix)
+
+
+def sources_digest(package: Path) -> str:
+    """Hash those files: their places, since the same text elsewhere is other code, and what they hold."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sources(package):
+        for part in (path.as_posix().encode(), (package / path).read_bytes()):
+            digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
+SOURCES_DIGEST = sources_digest(Path(__file__).parents[1])
+
+
+def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function without the interpreter's lock, and keep the machine code on disk.
+
+    Numba's cache is valid as long as the file of the function itself has not changed, though the machine code holds
+    that of functions from other files too. Here it is valid as long as no file of `kernels` or `units` has changed.
+
+    What is `inlined` leaves no function of its own behind. There would be two of it otherwise, one by itself and one
+    optimised together with its caller, and which of them runs would depend on whether the machine code was compiled in
+    this process or read from disk: the same data would give another last digit the first time.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", forceinline=inlined)(function)
+        cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+        if hasattr(cache_file, "_source_stamp"):
+            cache_file._source_stamp = SOURCES_DIGEST
+        return dispatcher
+
+    return decorate
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Say what is being waited for if the block takes long: compilation, once for a machine."""
+    timer = threading.Timer(PATIENCE, _explain)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _explain() -> None:
+    sys.stderr.write(
+        "pydine: compiling its kernels for this machine. This happens once, takes about half a minute, and is kept "
+        "on disk.\n"
+    )
+    sys.stderr.flush()

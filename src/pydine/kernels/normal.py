@@ -1,0 +1,93 @@
+"""The standard normal distribution's quantiles, with the same bits on every machine.
+
+SciPy's come from the C library's logarithm, which has variants for each processor. All that a unit is trained on is a
+quantile of a rank, so these must not differ.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from pydine.kernels.arithmetic import SQRT_HALF, exp, log, log_tail, upper_tail
+from pydine.kernels.compilation import compiled
+from pydine.types import FloatArray
+
+SQRT_2PI = 2.5066282746310002
+TABLES_KEPT = 8  # of scores, one for each number of rows
+
+
+@compiled(inlined=True)
+def _guess(log_tail_):
+    """A quantile of the lower tail from its logarithm, to 5e-4 (Hastings 1955)."""
+    s = np.sqrt(-2.0 * log_tail_)
+    return (2.515517 + s * (0.802853 + s * 0.010328)) / (1.0 + s * (1.432788 + s * (0.189269 + s * 0.001308))) - s
+
+
+@compiled(inlined=True)
+def _lower_quantile(p):
+    """Where the lower tail is p, for 1e-300 < p <= 1/2: Halley's iteration triples the digits at each of two steps."""
+    x = _guess(log(p))
+    for _ in range(2):
+        u = (upper_tail(max(-x, 0.0)) - p) * SQRT_2PI * exp(0.5 * x * x)
+        x -= u / (1.0 + 0.5 * x * u)
+    return min(x, 0.0)
+
+
+@compiled()
+def quantiles(lower: FloatArray, upper: FloatArray, out: FloatArray) -> None:
+    """Quantiles of rows whose two tails are given, each as exact as can be, in `out`; all of shape (n,)."""
+    for i in range(lower.shape[0]):
+        if lower[i] < upper[i]:
+            out[i] = _lower_quantile(max(lower[i], 1e-300))
+        else:
+            out[i] = -_lower_quantile(max(upper[i], 1e-300))
+
+
+@compiled()
+def log_quantiles(log_lower: FloatArray) -> FloatArray:
+    """Quantiles of lower tails whose logarithms are given, each below -100, shape (n,): by Newton's method on them."""
+    out = np.empty(log_lower.shape[0])
+    for i in range(len(out)):
+        x = _guess(log_lower[i])
+        for _ in range(6):
+            log_ratio, t = log_tail(-x * SQRT_HALF)
+            # The hazard phi / Phi, of which ln(Phi) has its slope, is close to -x this far out.
+            value = log(0.5 * t) + log_ratio
+            hazard = exp(-0.5 * x * x - value) / SQRT_2PI if x > -1e7 else -x
+            x -= (value - log_lower[i]) / hazard
+        out[i] = x
+    return out
+
+
+@compiled()
+def _half_scores(n):
+    """Quantiles of k / (2 n + 2) for k = 1, ..., n + 1."""
+    out = np.empty(n + 1)
+    for k in range(n + 1):
+        out[k] = _lower_quantile((k + 1.0) / (2.0 * n + 2.0))
+    return out
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def rank_scores(n: int) -> FloatArray:
+    """Normal scores of the ranks 1/2, 1, 3/2, ... of n rows, Phi^-1(rank / (n + 1)), shape (2 n + 2,), from rank 0 on.
+
+    The rank r is at place 2 r. Scores of ranks that are as far from the middle are each other's negatives to the bit.
+    """
+    lower = _half_scores(n)
+    lower[-1] = 0.0
+    table: FloatArray = np.concatenate([[-np.inf], lower, -lower[-2::-1]])
+    table.flags.writeable = False
+    return table
+
+
+def normal_quantile(p: FloatArray) -> FloatArray:
+    """Quantiles of probabilities strictly between 0 and 1, same shape."""
+    flat = np.ascontiguousarray(p, dtype=np.float64).ravel()
+    out = np.empty(len(flat))
+    quantiles(flat, 1.0 - flat, out)
+    return out.reshape(p.shape)

@@ -1,0 +1,164 @@
+"""The compiled optimiser: L-BFGS on the penalised likelihood of one unit, with early stopping.
+
+It runs without the interpreter and without its lock, so units train in threads. Parameters and curvature are
+float64; only the kernel's arithmetic is float32.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
+
+from __future__ import annotations
+
+import numpy as np
+
+from pydine.kernels.arithmetic import dot
+from pydine.kernels.compilation import compiled
+from pydine.kernels.likelihood import log_likelihood
+
+MEMORY = 12
+SUFFICIENT_DECREASE = 1e-4
+
+_compiled = compiled()
+_part = compiled(inlined=True)
+
+
+@_part
+def _objective(theta, decay, sizes, activations, groups, skip, target, context, grad):
+    """Mean negative log-likelihood plus 0.5 sum decay theta^2; the gradient goes to `grad`."""
+    n = target.shape[0]
+    value = -log_likelihood(
+        theta.astype(np.float32), sizes, activations, groups, skip, target, context, np.empty(0), grad
+    )
+    penalty = 0.0
+    for i in range(theta.shape[0]):
+        grad[i] = decay[i] * theta[i] - grad[i] / n
+        penalty += 0.5 * decay[i] * theta[i] * theta[i]
+    return value / n + penalty
+
+
+@_part
+def _mean_likelihood(theta, sizes, activations, groups, skip, target, context):
+    total = log_likelihood(
+        theta.astype(np.float32), sizes, activations, groups, skip, target, context, np.empty(0), np.empty(0)
+    )
+    return total / target.shape[0]
+
+
+@_part
+def _add(factor, a, out):
+    for i in range(a.shape[0]):
+        out[i] += factor * a[i]
+
+
+@_part
+def _direction(grad, steps, changes, rho, count, alpha, out):
+    """Two-loop recursion: minus the inverse Hessian's estimate times the gradient."""
+    stored = min(count, MEMORY)
+    for i in range(grad.shape[0]):
+        out[i] = -grad[i]
+    for back in range(stored):
+        i = (count - 1 - back) % MEMORY
+        alpha[i] = rho[i] * dot(steps[i], out)
+        _add(-alpha[i], changes[i], out)
+    if stored > 0:
+        i = (count - 1) % MEMORY
+        scale = 1.0 / (rho[i] * dot(changes[i], changes[i]))
+        for j in range(grad.shape[0]):
+            out[j] *= scale
+    for forward in range(stored):
+        i = (count - stored + forward) % MEMORY
+        _add(alpha[i] - rho[i] * dot(changes[i], out), steps[i], out)
+
+
+@_compiled
+def maximise(
+    start,
+    decay,
+    sizes,
+    activations,
+    groups,
+    skip,
+    target,
+    context,
+    held_target,
+    held_context,
+    iterations,
+    tolerance,
+    patience,
+):
+    """Maximise mean log-likelihood - 0.5 sum decay theta^2 from `start`.
+
+    Parameters
+    ----------
+    start, decay : (p,) float64.
+    target, context : (n,) and (c, n) float32, the rows to learn from.
+    held_target, held_context : (m,) and (c, m) float32; with m > 0 the search ends after `patience` iterations without
+        a better likelihood on these rows.
+    tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
+
+    Returns
+    -------
+    best : (p,) float64, the parameters with the best likelihood on the held-out rows, if there are any.
+    last : (p,) float64, those that the search ended with.
+    iterations : int, how many were made.
+    """
+    p, held = start.shape[0], held_target.shape[0]
+    theta, grad = start.copy(), np.empty(p)
+    trial, trial_grad, direction = np.empty(p), np.empty(p), np.empty(p)
+    steps, changes, rho, alpha = (
+        np.zeros((MEMORY, p)),
+        np.zeros((MEMORY, p)),
+        np.zeros(MEMORY),
+        np.zeros(MEMORY),
+    )
+    value = _objective(theta, decay, sizes, activations, groups, skip, target, context, grad)
+    best, best_held, at_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
+    if held > 0:
+        best_held = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
+    for iteration in range(1, iterations + 1):
+        _direction(grad, steps, changes, rho, count, alpha, direction)
+        slope = dot(direction, grad)
+        if slope >= 0.0:  # the memory no longer describes the surface: forget it
+            count = 0
+            direction[:] = -grad
+            slope = -dot(grad, grad)
+        if slope > -1e-16:
+            iteration -= 1
+            break
+        length = 1.0 if count > 0 else min(1.0, 1.0 / np.abs(grad).sum())
+        accepted = False
+        for _ in range(12):
+            for j in range(p):
+                trial[j] = theta[j] + length * direction[j]
+            trial_value = _objective(trial, decay, sizes, activations, groups, skip, target, context, trial_grad)
+            if trial_value <= value + SUFFICIENT_DECREASE * length * slope:
+                accepted = True
+                break
+            curvature = trial_value - value - length * slope  # the parabola through what is known
+            if curvature > 0.0 and np.isfinite(curvature):
+                length *= min(0.5, max(0.1, -0.5 * slope * length / curvature))
+            else:
+                length *= 0.1
+        if not accepted:
+            break
+        i = count % MEMORY
+        for j in range(p):
+            steps[i, j] = trial[j] - theta[j]
+            changes[i, j] = trial_grad[j] - grad[j]
+        bend = dot(steps[i], changes[i])
+        if bend > 1e-10 * dot(changes[i], changes[i]):
+            rho[i] = 1.0 / bend
+            count += 1
+        calm = calm + 1 if value - trial_value < tolerance else 0
+        theta[:] = trial
+        grad[:] = trial_grad
+        value = trial_value
+        if held > 0:
+            likelihood = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
+            if likelihood > best_held + 1e-5:
+                best_held, at_best = likelihood, iteration
+                best[:] = theta
+            elif iteration - at_best >= patience:
+                break
+        if calm >= 2:
+            break
+    return best if held > 0 else theta, theta, iteration

@@ -1,0 +1,116 @@
+"""Small dense problems of linear algebra whose solutions start a unit's training, with the same bits on every machine.
+
+BLAS and LAPACK add in an order that suits the processor, and training that starts from another last digit ends in one.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
+
+from __future__ import annotations
+
+import numpy as np
+
+from pydine.kernels.arithmetic import dot, row_dot, row_dots
+from pydine.kernels.compilation import compiled
+
+SWEEPS = 12  # of Jacobi's method, at most; it converges quadratically
+
+
+@compiled(inlined=True)
+def _cross_products(x):
+    """Products of the columns of x (c, n), summed over rows: on and below the diagonal of (c, c)."""
+    c = x.shape[0]
+    products = np.zeros((c, c))
+    for i in range(c):
+        j = 0
+        while j + 3 <= i:
+            products[i, j], products[i, j + 1], products[i, j + 2], products[i, j + 3] = row_dots(x, i, x, j)
+            j += 4
+        while j <= i:
+            products[i, j] = row_dot(x, i, x, j)
+            j += 1
+    return products
+
+
+@compiled()
+def ridge(t, x, penalty):
+    """Slopes of a ridge regression of t on the columns of x, without an intercept, and the residual's deviation.
+
+    Parameters
+    ----------
+    t : (n,) float64; x : (c, n) float64.
+    penalty : (c,) float64, positive; what is added to the diagonal of the cross-products.
+
+    Returns
+    -------
+    slopes : (c,) float64
+    deviation : float
+    """
+    c, n = x.shape
+    factor, slopes = _cross_products(x), np.empty(c)
+    for i in range(c):  # Cholesky in place, row by row
+        for j in range(i):
+            factor[i, j] = (factor[i, j] - dot(factor[i, :j], factor[j, :j])) / factor[j, j]
+        factor[i, i] = np.sqrt(max(factor[i, i] + penalty[i] - dot(factor[i, :i], factor[i, :i]), 1e-300))
+    for i in range(c):
+        slopes[i] = (dot(x[i], t) - dot(factor[i, :i], slopes[:i])) / factor[i, i]
+    for back in range(c):
+        i = c - 1 - back
+        rest = slopes[i]
+        for j in range(i + 1, c):
+            rest -= factor[j, i] * slopes[j]
+        slopes[i] = rest / factor[i, i]
+    residual, ones = t.copy(), np.ones(n)
+    for j in range(c):
+        for i in range(n):
+            residual[i] -= slopes[j] * x[j, i]
+    mean = dot(residual, ones) / n
+    for i in range(n):
+        residual[i] -= mean
+    return slopes, np.sqrt(dot(residual, residual) / n)
+
+
+@compiled()
+def weighted_moments(x, weights):
+    """Mean over rows of weights times products of columns, (c, n) and (n,) to a symmetric (c, c)."""
+    c, n = x.shape
+    moments, weighted = np.empty((c, c)), np.empty(n)
+    for i in range(c):
+        for k in range(n):
+            weighted[k] = x[i, k] * weights[k]
+        for j in range(i + 1):
+            moments[i, j] = moments[j, i] = dot(weighted, x[j]) / n
+    return moments
+
+
+@compiled()
+def largest_eigenvector(matrix):
+    """The eigenvector of a symmetric matrix (c, c) whose eigenvalue is farthest from 0, by Jacobi's method, shape (c,).
+
+    Its entry of largest size is positive.
+    """
+    c = matrix.shape[0]
+    a, vectors = matrix.copy(), np.eye(c)
+    for _ in range(SWEEPS):
+        off = 0.0
+        for p in range(c):
+            for q in range(p + 1, c):
+                off = max(off, abs(a[p, q]))
+                if abs(a[p, q]) < 1e-300:
+                    continue
+                tau = (a[q, q] - a[p, p]) / (2.0 * a[p, q])
+                t = (1.0 if tau >= 0.0 else -1.0) / (abs(tau) + np.sqrt(1.0 + tau * tau))
+                cosine = 1.0 / np.sqrt(1.0 + t * t)
+                sine = t * cosine
+                for k in range(c):
+                    left, right = a[k, p], a[k, q]
+                    a[k, p], a[k, q] = cosine * left - sine * right, sine * left + cosine * right
+                for k in range(c):
+                    left, right = a[p, k], a[q, k]
+                    a[p, k], a[q, k] = cosine * left - sine * right, sine * left + cosine * right
+                for k in range(c):
+                    left, right = vectors[k, p], vectors[k, q]
+                    vectors[k, p], vectors[k, q] = cosine * left - sine * right, sine * left + cosine * right
+        if off < 1e-14 * np.abs(np.diag(a)).max():
+            break
+    found = vectors[:, np.argmax(np.abs(np.diag(a)))].copy()
+    return found if found[np.argmax(np.abs(found))] > 0.0 else -found

@@ -1,0 +1,55 @@
+"""Normal scores: the monotone map of a column to a standard normal one, by ranks, and its extension to new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pydine.kernels.normal import rank_scores
+from pydine.types import FloatArray
+
+# Beyond the sample the map goes on as a line with the slope that it had over this outer share of the values, and over
+# so many of them at least.
+OUTER_SHARE, OUTER_VALUES = 0.05, 5
+FARTHEST_SPANS = 1e300  # so often the outer values may fit between the sample and a row beyond it
+
+
+@dataclass(frozen=True)
+class ScoreMap:
+    """The normal-score map of one column as a strictly increasing piecewise linear function.
+
+    On the rows it was made from it gives their normal scores; between them it interpolates, and beyond them it goes
+    on as a line, so every finite value has a finite score and order is kept.
+
+    Parameters
+    ----------
+    values, scores : ndarray, shape (m,)
+        The distinct values of the column in order, and their scores.
+    """
+
+    values: FloatArray
+    scores: FloatArray
+
+    @classmethod
+    def fit(cls, column: FloatArray) -> tuple[ScoreMap, FloatArray]:
+        """Make the map of a column, shape (n,), and the scores Phi^-1(rank / (n + 1)) of its rows, shape (n,).
+
+        Ties get the average of their ranks.
+        """
+        values, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+        double_ranks = 2 * np.cumsum(counts) - counts + 1  # of tied rows, the average
+        scores: FloatArray = rank_scores(len(column))[double_ranks]
+        return cls(values, scores), scores[inverse]
+
+    def __call__(self, column: FloatArray) -> FloatArray:
+        """Map new rows, shape (m,), to scores, shape (m,)."""
+        mapped: FloatArray = np.interp(column, self.values, self.scores)
+        edge = min(len(self.values) - 1, max(OUTER_VALUES, int(OUTER_SHARE * len(self.values))))
+        for inner, outer in ((edge, 0), (-1 - edge, -1)):
+            rise, span = (a[outer] - a[inner] for a in (self.scores, self.values))
+            excess = column - self.values[outer]
+            beyond = excess < 0 if outer == 0 else excess > 0
+            with np.errstate(over="ignore"):  # a column may span next to nothing
+                mapped[beyond] += rise * np.minimum(excess[beyond] / span, FARTHEST_SPANS)
+        return mapped

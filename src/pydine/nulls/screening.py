@@ -1,0 +1,90 @@
+"""Which pairs of columns are joined otherwise than by a Gaussian copula: a screen of all pairs by matrix products.
+
+A smooth test (Neyman 1937) of every pair. With u and v the uniform ranks of two columns, the moments
+E[phi_j(u) phi_k(v)] of the cosine basis phi_k(u) = sqrt(2) cos(pi k u) describe their copula; those of a Gaussian one
+are known functions of its correlation. A pair whose moments are farther from them than chance explains is better
+described by a richer base.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from pydine.types import FloatArray
+
+DEGREE = 4  # highest frequency: shapes with up to so many turns are seen
+LEVEL = 0.05  # of finding any pair, if all are Gaussian
+GRID = 65  # correlations from 0 to 1 at which a Gaussian copula's moments are tabulated
+NODES = 128  # of the quadrature, evenly spaced ranks
+SMALLEST_VARIANCE = 1e-3  # of a moment's terms; those of a near-perfect correlation vanish
+
+
+def not_gaussian(
+    columns: FloatArray, correlations: FloatArray, dof: float, n_pairs: int | None = None
+) -> NDArray[np.bool_]:
+    """Screen all pairs of columns.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (p, n)
+        Latents.
+    correlations : ndarray, shape (p, p)
+        Of their normal scores.
+    dof : float
+        Degrees of freedom of the correlations.
+    n_pairs : int, optional
+        Pairs that are looked at in all, if not only those of these columns: the level is kept over all of them.
+
+    Returns
+    -------
+    ndarray of bool, shape (p, p)
+        Symmetric; False on the diagonal.
+    """
+    p, n = columns.shape
+    ranks = (np.argsort(np.argsort(columns, axis=1), axis=1) + 0.5) / n
+    basis = [np.sqrt(2.0) * np.cos(np.pi * k * ranks) for k in range(1, DEGREE + 1)]
+    threshold = -ndtri(0.5 * LEVEL / ((n_pairs or max(1, p * (p - 1) // 2)) * DEGREE**2))
+    expected, spreads = _gaussian_moments()
+    # Where in the tables a correlation lies; they are evenly spaced in its arc sine.
+    place = (np.arcsin(correlations) / np.pi + 0.5) * (expected.shape[2] - 1)
+    cell = np.minimum(place.astype(np.intp), expected.shape[2] - 2)
+    part = place - cell
+    found = np.zeros((p, p), dtype=np.bool_)
+    for j in range(DEGREE):
+        for k in range(j, DEGREE):  # the others are the transposes of these
+            surprise = basis[j] @ basis[k].T / n
+            surprise -= _between(expected[j, k], cell, part)
+            found |= np.abs(surprise) > threshold / np.sqrt(dof) * _between(spreads[j, k], cell, part)
+    found |= found.T
+    np.fill_diagonal(found, val=False)
+    return found
+
+
+def _between(table: FloatArray, cell: NDArray[np.intp], part: FloatArray) -> FloatArray:
+    values: FloatArray = table[cell] + part * np.diff(table)[cell]
+    return values
+
+
+@lru_cache(maxsize=1)
+def _gaussian_moments() -> tuple[FloatArray, FloatArray]:
+    """Means and standard deviations of phi_j(u) phi_k(v) under Gaussian copulas, shape (DEGREE, DEGREE, 2 GRID - 1).
+
+    The arc sines of the correlations, from -1 to 1, are evenly spaced.
+    """
+    positive = np.sin(np.linspace(0.0, 0.5 * np.pi, GRID))
+    uniform = (np.arange(NODES) + 0.5) / NODES
+    nodes, k = ndtri(uniform), np.arange(1, 2 * DEGREE + 1)
+    left = np.sqrt(2.0) * np.cos(np.pi * k[:, None] * uniform) / NODES
+    means = np.empty((2 * DEGREE, 2 * DEGREE, 2 * GRID - 1))
+    for i, r in enumerate(positive):
+        given = ndtr(r * nodes[:, None] + np.sqrt(1.0 - r * r) * nodes)  # v at each u, by another node
+        right = np.array([(np.sqrt(2.0) * np.cos(np.pi * j * given)).mean(axis=1) for j in k])
+        means[:, :, GRID - 1 + i] = left @ right.T
+        means[:, :, GRID - 1 - i] = means[:, :, GRID - 1 + i] * (-1.0) ** k  # phi_k(1 - v) = (-1)^k phi_k(v)
+    # phi_j^2 = 1 + phi_2j / sqrt(2), so that the squares' means are among the means.
+    variances = 1.0 + 0.5 * means[1::2, 1::2] - means[:DEGREE, :DEGREE] ** 2
+    return means[:DEGREE, :DEGREE], np.sqrt(np.maximum(variances, SMALLEST_VARIANCE))

@@ -1,0 +1,539 @@
+"""Feature selection in scikit-learn's terms: what a feature tells about y alone, and what it adds to the others.
+
+`mutual_information_score` scores features one by one, for `SelectKBest` and its like. `ConditionalSelector` looks for
+the Markov blanket of y, the features given which no other adds anything: it grows a set by what each feature adds to
+those that are in it, then takes out what the others make superfluous (IAMB: Tsamardinos, Aliferis and Statnikov,
+2003), with the library's own test as the judge.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+
+from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
+from pydine.inputs.sample import SPARE_ROWS, Sample
+from pydine.latents.flows import Latents, fit_rank_flow
+from pydine.latents.scores import ScoreMap
+from pydine.latents.ties import without_ties
+from pydine.nulls.blocks import Sides, simes
+from pydine.questions.estimation import CacheLike, RandomState, Settings, estimate, is_integer
+from pydine.questions.independence import STATISTICS, squares_of
+from pydine.results import default_names
+from pydine.types import FloatArray, IntArray
+from pydine.units.cache import UnitCache
+from pydine.units.execution import run
+
+__all__ = ["ConditionalSelector", "Step", "mutual_information_score"]
+
+TARGETS = ("auto", "numbers", "classes")
+MOST_CLASSES = 10  # distinct integers that are taken for classes unless the caller says otherwise
+
+
+class Step(NamedTuple):
+    """One decision of a `ConditionalSelector`.
+
+    Parameters
+    ----------
+    action : {"add", "remove"}
+    feature : int
+        Its column.
+    pvalue : float
+        Of the test that the feature tells nothing about y given those selected then, before any correction for
+        the number of candidates.
+    """
+
+    action: str
+    feature: int
+    pvalue: float
+
+
+class _Query(NamedTuple):
+    """The question what a feature tells about y, given other features."""
+
+    feature: int
+    given: tuple[int, ...]
+
+    @classmethod
+    def beside(cls, feature: int, selected: Sequence[int]) -> _Query:
+        """What a feature tells given the selected ones other than itself."""
+        return cls(feature, tuple(other for other in selected if other != feature))
+
+
+class _Answer(NamedTuple):
+    """What the test says of a feature: its p-value and, where p-values are as small as numbers get, its strength."""
+
+    pvalue: float
+    nats: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The smaller, the stronger the evidence."""
+        return self.pvalue, -self.nats
+
+
+NOTHING = _Answer(1.0, 0.0)
+
+
+def mutual_information_score(
+    X: Any,
+    y: Any,
+    *,
+    target: str = "auto",
+    base: str = "auto",
+    random_state: RandomState = 0,
+    n_jobs: int | None = None,
+    cache: CacheLike = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Score every feature by its mutual information with y: a score function for `SelectKBest` and its like.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features)
+    y : array-like of shape (n,)
+        Numbers or class labels.
+    target : {"auto", "numbers", "classes"}, default="auto"
+        How y is read, as in `ConditionalSelector`.
+    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+        Base distribution of the estimates, as in `mutual_information`.
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+    cache : UnitCache or folder, optional
+        Where fitted flows are looked for first, and kept.
+
+    Returns
+    -------
+    scores : ndarray, shape (n_features,)
+        I(feature; y) in nats, not cut off at zero; infinite for a strictly monotone function of y, 0 for a constant.
+    pvalues : ndarray, shape (n_features,)
+        Of the analytic independence test, uncorrected for the number of features; 1 for a constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from pydine import mutual_information_score
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 5))
+    >>> y = X[:, 1] ** 2 + X[:, 3] + 0.5 * rng.standard_normal(300)
+    >>> SelectKBest(mutual_information_score, k=2).fit(X, y).get_support(indices=True)
+    array([1, 3])
+    """
+    settings = _settings(base, random_state, n_jobs, cache)
+    X, y = check_X_y(X, y, dtype=np.float64)
+    columns, is_classes = read_target(y, target)
+    judge = _Judge.of(X, columns, is_classes, settings)
+    least = columns.shape[1] + 1 + SPARE_ROWS
+    if len(X) < least:
+        raise ValueError(f"X and y must have at least {least} rows to be scored, but have {len(X)}; pass more rows.")
+    alone = [_Query(feature, ()) for feature in range(X.shape[1])]
+    return judge.information(alone), np.array([answer.pvalue for answer in judge.ask(alone)])
+
+
+class ConditionalSelector(SelectorMixin, BaseEstimator):
+    """Select the features that tell something about y which the other selected ones do not: its Markov blanket.
+
+    Forward, the feature with the strongest evidence of telling something about y given those already selected is
+    added, as long as that evidence holds up at level `alpha` after Bonferroni's correction for the candidates
+    left. Backward, features that tell nothing given the other selected ones are taken out, at level `alpha` and for
+    good. Both are repeated until nothing is taken out. The p-values are those of
+    ``independence_test(feature, y, selected, method="analytic")``.
+
+    Parameters
+    ----------
+    alpha : float, default=0.05
+        Level of every decision. Once the selected features are a Markov blanket, `alpha` bounds the probability that a
+        further one is added.
+    max_features : int or None, default=None
+        Features that are selected at most.
+    backward : bool, default=True
+        Whether superfluous features are taken out again.
+    target : {"auto", "numbers", "classes"}, default="auto"
+        How y is read. Classes have no order: they enter as indicator columns, one for every class but the last.
+        ``"auto"`` takes for classes what is not a number, what has two values, and integers (by their type) of at most
+        10 different values.
+    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+        Base distribution of `information_`, as in `mutual_information`; it does not change what is selected.
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
+        The same integer gives the same selection.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+    cache : folder, optional
+        Where fitted flows are kept between calls. The result does not depend on it.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+    selected_ : ndarray of int, shape (n_selected,)
+        Selected features, in the order in which they were added.
+    pvalues_ : ndarray, shape (n_features,)
+        P-value of every feature given the selected ones other than itself, uncorrected for the number of features.
+        Those of selected features were looked for among many and are smaller than chance alone would have them.
+    information_ : ndarray, shape (n_features,)
+        I(feature; y | the selected ones other than itself) in nats, not cut off at zero; infinite if a feature and
+        those determine y, 0 if they determine the feature or y without it.
+    steps_ : tuple of Step
+        What was added and taken out, in order.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pydine import ConditionalSelector
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, noise, other = rng.standard_normal((4, 500))
+    >>> X = np.column_stack([a + b + 0.5 * noise, a, b, other])  # the first repeats what a and b say
+    >>> y = a + b + 0.5 * rng.standard_normal(500)
+    >>> ConditionalSelector().fit(X, y).get_support(indices=True)
+    array([1, 2])
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.05,
+        max_features: int | None = None,
+        backward: bool = True,
+        target: str = "auto",
+        base: str = "auto",
+        random_state: RandomState = 0,
+        n_jobs: int | None = None,
+        cache: CacheLike = None,
+    ) -> None:
+        self.alpha = alpha
+        self.max_features = max_features
+        self.backward = backward
+        self.target = target
+        self.base = base
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.cache = cache
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Finite numbers. A constant column is never selected.
+        y : array-like of shape (n,)
+            Numbers or class labels.
+
+        Returns
+        -------
+        ConditionalSelector
+            The selector itself. With fewer than 13 rows (more for three or more classes) too little can be tested:
+            nothing is selected, and a warning says so.
+        """
+        self._check()
+        settings = _settings(self.base, self.random_state, self.n_jobs, self.cache)
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        columns, is_classes = read_target(y, self.target)
+        n, n_features = X.shape
+        # Rows that a test needs, beside one for every feature that it is given.
+        capacity = n - (1 + columns.shape[1] + SPARE_ROWS)
+        selected: list[int] = []
+        steps: list[Step] = []
+        self.pvalues_, self.information_ = np.ones(n_features), np.zeros(n_features)
+        if capacity < 1:
+            warnings.warn(
+                f"nothing is selected, because {n} rows are too few to test anything; "
+                f"pass at least {n - capacity + 1}.",
+                UserWarning,
+                stacklevel=2,
+            )
+        else:
+            limit = min(capacity, n_features if self.max_features is None else self.max_features)
+            judge = _Judge.of(X, columns, is_classes, settings)
+            search = _Search(judge, float(self.alpha), limit, self.backward)
+            selected, steps = search.run()
+            queries = [_Query.beside(feature, selected) for feature in range(n_features)]
+            self.pvalues_ = np.array([answer.pvalue for answer in judge.ask(queries)])
+            self.information_ = judge.information(queries)
+        self.selected_, self.steps_ = np.array(selected, dtype=np.intp), tuple(steps)
+        self.support_ = np.isin(np.arange(n_features), self.selected_)
+        return self
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be meant."""
+        level: Any = self.alpha
+        if not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
+            raise ValueError(f"alpha must be a number strictly between 0 and 1, but got {self.alpha!r}.")
+        most = self.max_features
+        if most is not None and (not is_integer(most) or most < 1):
+            raise ValueError(f"max_features must be None or an integer of at least 1, but got {most!r}.")
+        if not isinstance(self.backward, bool | np.bool_):
+            raise ValueError(f"backward must be True or False, but got {self.backward!r}.")
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, bool]:
+    """Read a target as columns of numbers.
+
+    Parameters
+    ----------
+    y : ndarray, shape (n,)
+    target : {"auto", "numbers", "classes"}
+
+    Returns
+    -------
+    columns : ndarray, shape (n, dy)
+        Numbers as they are; classes as 0 and 1, a column for each but the last in their sorted order.
+    is_classes : bool
+    """
+    if target not in TARGETS:
+        raise ValueError(f"target must be {' or '.join(map(repr, TARGETS))}, but got {target!r}.")
+    numbers = _as_numbers(y)
+    values, codes = np.unique(y if numbers is None else numbers, return_inverse=True)
+    if len(values) < 2:
+        raise ValueError(f"y must vary, but is {values[0]} in all {len(y)} rows; pass a y that does.")
+    if target == "numbers" and numbers is None:
+        raise ValueError("y must hold numbers for target='numbers', but holds labels; pass target='classes'.")
+    few_integers = y.dtype.kind in "iu" and len(values) <= MOST_CLASSES
+    if numbers is not None and not (
+        target == "classes" or (target == "auto" and (y.dtype.kind == "b" or len(values) == 2 or few_integers))
+    ):
+        return numbers[:, None], False
+    if len(values) > len(y) / 2:
+        raise ValueError(
+            f"y must repeat its classes, but has {len(values)} different labels in {len(y)} rows; "
+            "pass numbers with target='numbers', or fewer classes."
+        )
+    return (codes[:, None] == np.arange(len(values) - 1)).astype(np.float64), True
+
+
+def _as_numbers(y: NDArray[Any]) -> FloatArray | None:
+    """Y as numbers, or None if it holds labels. Strings are labels, even those that spell numbers."""
+    if y.dtype.kind in "biuf":
+        return y.astype(np.float64)
+    if y.dtype.kind == "O" and all(isinstance(item, Real) for item in y):
+        return y.astype(np.float64)
+    return None
+
+
+def _settings(base: str, random_state: RandomState, n_jobs: int | None, cache: CacheLike) -> Settings:
+    kept = UnitCache.of(cache)
+    return Settings(
+        base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache() if kept is None else kept
+    ).seeded()
+
+
+# --- the search -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Forward and backward selection.
+
+    Parameters
+    ----------
+    judge : _Judge
+    alpha : float
+    limit : int
+        Features that are selected at most.
+    backward : bool
+    """
+
+    judge: _Judge
+    alpha: float
+    limit: int
+    backward: bool
+
+    def run(self) -> tuple[list[int], list[Step]]:
+        """Add and take out features until nothing changes; those selected, in order, and the steps.
+
+        What was taken out does not come back, so that this ends.
+        """
+        selected: list[int] = []
+        steps: list[Step] = []
+        candidates = self.judge.varying()
+        while True:
+            steps += self._grow(selected, candidates)
+            removed = self._shrink(selected) if self.backward else []
+            if not removed:
+                return selected, steps
+            steps += removed
+
+    def _grow(self, selected: list[int], candidates: set[int]) -> list[Step]:
+        """Add the strongest candidate while it is significant, moving it from `candidates` to `selected`."""
+        steps: list[Step] = []
+        while candidates and len(selected) < self.limit:
+            features = sorted(candidates)
+            answers = self.judge.ask([_Query(feature, tuple(selected)) for feature in features])
+            best, feature = min(zip(answers, features, strict=True), key=lambda pair: (pair[0].rank, pair[1]))
+            if best.pvalue * len(features) > self.alpha:
+                break
+            candidates.remove(feature)
+            selected.append(feature)
+            steps.append(Step("add", feature, best.pvalue))
+        return steps
+
+    def _shrink(self, selected: list[int]) -> list[Step]:
+        """Take the weakest feature out of `selected` while it is not significant given the others."""
+        steps: list[Step] = []
+        while len(selected) > 1:
+            answers = self.judge.ask([_Query.beside(feature, selected) for feature in selected])
+            worst, feature = max(zip(answers, selected, strict=True), key=lambda pair: (pair[0].rank, pair[1]))
+            if worst.pvalue <= self.alpha:
+                break
+            selected.remove(feature)
+            steps.append(Step("remove", feature, worst.pvalue))
+        return steps
+
+
+# --- the question -----------------------------------------------------------------------------------------------------
+
+
+class _Fit(NamedTuple):
+    """Columns of a feature (n, 1), of y (n, dy) and of the features given (n, dz), and the latents of the first two."""
+
+    x: FloatArray
+    y: FloatArray
+    z: FloatArray
+    latents: Latents
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether the feature and y determine each other."""
+        return is_singular(self.latents.cross_product)
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """What does a feature tell about y, given other features? Asked of one sample many times.
+
+    Parameters
+    ----------
+    features : ndarray, shape (n, n_features)
+        Ranks of the columns: they hold all of the information, and stay within range.
+    y : ndarray, shape (n, dy)
+    is_classes : bool
+        Whether the columns of y are indicators of classes.
+    scores : ndarray, shape (n_features + dy, n)
+        Normal scores of the features, then of y.
+    settings : Settings
+        With a cache, so that the flow of y given the selected features is fitted once for all candidates.
+    answers : dict of _Query to _Answer
+        Given so far: a search comes back to what it asked before.
+    """
+
+    features: FloatArray
+    y: FloatArray
+    is_classes: bool
+    scores: FloatArray
+    settings: Settings
+    answers: dict[_Query, _Answer] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, X: FloatArray, y: FloatArray, is_classes: bool, settings: Settings) -> _Judge:
+        features = np.asarray(rankdata(X, axis=0), dtype=np.float64)
+        columns = (*features.T, *y.T)
+        scores = np.array([ScoreMap.fit(np.ascontiguousarray(column))[1] for column in columns])
+        return cls(features, y, is_classes, scores, settings)
+
+    def varying(self) -> set[int]:
+        """Features that are not constant."""
+        return set(np.flatnonzero(np.ptp(self.features, axis=0) > 0.0).tolist())
+
+    def ask(self, queries: Sequence[_Query]) -> list[_Answer]:
+        """Test for each query whether its feature is independent of y given the others."""
+
+        def answer(query: _Query) -> _Answer:
+            fit = self._fit(query)
+            return NOTHING if fit is None else self._test(fit.latents)
+
+        unanswered = [query for query in queries if query not in self.answers]
+        self.answers.update(zip(unanswered, run(answer, unanswered, self.settings.n_jobs), strict=True))
+        return [self.answers[query] for query in queries]
+
+    def information(self, queries: Sequence[_Query]) -> FloatArray:
+        """I(feature; y | given) in nats for each query, shape (len(queries),)."""
+        settings = replace(self.settings, n_jobs=None)  # queries run beside each other, units of one do not
+
+        def value(query: _Query) -> float:
+            fit = self._fit(query)
+            if fit is None:
+                return 0.0
+            sample = whole = self._sample(fit)
+            if fit.is_singular:  # infinite information, unless it is between values that repeat
+                sample = without_ties(whole)
+                if sample is whole:
+                    return np.inf
+            return estimate(sample, settings).information.value
+
+        return np.array(run(value, queries, self.settings.n_jobs))
+
+    def _sample(self, fit: _Fit) -> Sample:
+        """What an estimate asks for. A flow follows the second side, and follows a feature better than classes."""
+        x, y, z = (fit.y, fit.x, fit.z) if self.is_classes else (fit.x, fit.y, fit.z)
+        x_names, y_names, z_names = (default_names(k, b.shape[1]) for k, b in zip("xyz", (x, y, z), strict=True))
+        return Sample(x, y, z, (x_names, y_names, z_names))
+
+    def _fit(self, query: _Query) -> _Fit | None:
+        """Fit a query's flows; None if the features that are given leave nothing of its feature, or nothing of y.
+
+        Columns of y of which they leave nothing are left out, and the flows fitted again.
+        """
+        given, first_of_y = self.scores[list(query.given)], self.features.shape[1]
+        if not _left_over(self.scores[[query.feature]], given).all():
+            return None
+        x, y, z = self.features[:, [query.feature]], self.y, self.features[:, query.given]
+        y = y[:, _left_over(self.scores[first_of_y:], given)]
+        while y.shape[1] > 0:
+            _, latents = fit_rank_flow(x, y, z, self.settings.ladder(), cache=self.settings.cache)
+            if len(_independent(latents.of("x"))) == 0:
+                return None
+            left = _independent(latents.of("y"))
+            if len(left) == y.shape[1]:
+                return _Fit(x, y, z, latents)
+            y = y[:, left]
+        return None
+
+    def _test(self, latents: Latents) -> _Answer:
+        """The analytic test of `independence_test` with its automatic statistic.
+
+        The square of an indicator tells what it tells itself: in its place stands the latent.
+        """
+        columns = latents.both / latents.both.std(axis=1, keepdims=True)
+        squares = squares_of(columns, latents)
+        x, y = (columns[:1], squares[:1]), (columns[1:], columns[1:] if self.is_classes else squares[1:])
+        sides = Sides.of(x, y, latents.dof, latents.leverages)
+        blocks = sides.statistics()
+        return _Answer(float(simes(sides.pvalues(blocks), STATISTICS["auto"])), float(blocks.max()))
+
+
+def _left_over(columns: FloatArray, given: FloatArray) -> NDArray[np.bool_]:
+    """Whether columns (d, n) vary beyond what a linear function of others (m, n) makes of them, shape (d,)."""
+    basis = np.vstack([np.ones(columns.shape[1]), given]).T
+    residuals = columns.T - basis @ np.linalg.lstsq(basis, columns.T, rcond=None)[0]
+    left: NDArray[np.bool_] = residuals.var(axis=0) > SMALLEST_VARIANCE
+    return left
+
+
+def _independent(columns: FloatArray) -> IntArray:
+    """Which columns (d, n) to keep so that none is constant or a combination of others, in order."""
+    factor, pivots = qr(columns.T, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(factor)) / np.sqrt(columns.shape[1])
+    return np.sort(pivots[: int((sizes**2 > SMALLEST_VARIANCE).sum())])

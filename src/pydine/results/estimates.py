@@ -1,0 +1,338 @@
+"""Frozen result objects. It imports nothing else of the package but names of types, and what draws when asked to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.types import FloatArray
+
+__all__ = [
+    "ConfidenceInterval",
+    "IndependenceTestResult",
+    "InformationEstimate",
+    "PointwiseInformation",
+    "default_names",
+]
+
+NATS_PER_BIT = math.log(2.0)
+SHOWN_NAMES = 4
+
+
+class ConfidenceInterval(NamedTuple):
+    """An interval in nats, with the field names of SciPy's."""
+
+    low: float
+    high: float
+
+
+class _ReadOnly(Mapping[str, object]):
+    """A read-only copy of a mapping. Unlike ``types.MappingProxyType`` it pickles and deep-copies."""
+
+    def __init__(self, items: Mapping[str, object]) -> None:
+        self._items = dict(items)
+
+    def __getitem__(self, key: str) -> object:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+@dataclass(frozen=True, repr=False)
+class InformationEstimate:
+    """An estimate of the mutual information I(X;Y) or I(X;Y|Z), with its uncertainty.
+
+    The true information is never negative, but the estimate may be, and is not clipped. The estimator's bias
+    has been subtracted, so where the truth is zero the estimates scatter around zero and many fall below it.
+    Clipping would turn that into a bias upwards, worst in averages and rankings. Read a negative value as "no
+    information was found".
+
+    Parameters
+    ----------
+    value : float
+        The estimate in nats.
+    standard_error : float
+        Its standard error in nats; NaN if the estimator does not know it.
+    base : str
+        The base distribution of the flows, such as ``"gaussian"``, or the name of another kind of estimator.
+    n_samples : int
+        Rows that were used.
+    dimensions : tuple of int
+        The numbers of columns of x, y and z: (dx, dy, dz), with dz = 0 for I(X;Y).
+    n_dropped : int, default=0
+        Rows that were left out because of NaN or infinity.
+    names : tuple of tuple of str, optional
+        The column names of x, of y and of z, for people to read. By default x, y, z, or x0, x1, ...
+    details : mapping, optional
+        Whatever else the estimator has to tell. Read-only, and ignored by ``==``.
+    points : callable, optional
+        Makes the `PointwiseInformation` that `plot` draws from an estimate; ignored by ``==``.
+
+    Examples
+    --------
+    >>> estimate = InformationEstimate(0.1532, 0.0213, "gaussian", 442, (1, 1, 2))
+    >>> estimate
+    I(x; y | z0, z1) = 0.1532 ± 0.0213 nats (0.2210 bits), 95% interval [0.111, 0.195], gaussian base, n = 442
+    >>> float(estimate)
+    0.1532
+    >>> round(estimate.confidence_interval(0.9).high, 3)
+    0.188
+    """
+
+    value: float
+    standard_error: float
+    base: str
+    n_samples: int
+    dimensions: tuple[int, int, int]
+    n_dropped: int = 0
+    names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
+    details: Mapping[str, object] = field(default_factory=dict, compare=False)
+    points: Callable[[InformationEstimate], PointwiseInformation] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Turn NumPy scalars into plain numbers, fill in missing names, and freeze the details."""
+        dx, dy, dz = (int(d) for d in self.dimensions)
+        x, y, z = self.names
+        plain = {
+            "value": float(self.value),
+            "standard_error": float(self.standard_error),
+            "n_samples": int(self.n_samples),
+            "dimensions": (dx, dy, dz),
+            "n_dropped": int(self.n_dropped),
+            "names": (x or default_names("x", dx), y or default_names("y", dy), z or default_names("z", dz)),
+            "details": _ReadOnly(self.details),
+        }
+        for name, item in plain.items():
+            object.__setattr__(self, name, item)
+
+    @property
+    def bits(self) -> float:
+        """The estimate in bits."""
+        return self.value / NATS_PER_BIT
+
+    @property
+    def bits_standard_error(self) -> float:
+        """The standard error in bits."""
+        return self.standard_error / NATS_PER_BIT
+
+    def __float__(self) -> float:
+        return self.value
+
+    def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
+        """Give a confidence interval for the true information, in nats.
+
+        The normal approximation, value ± quantile x standard error, with both ends raised to zero where they
+        are negative, because information cannot be.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The confidence level, between 0 and 1.
+
+        Returns
+        -------
+        ConfidenceInterval
+            The ends ``low`` and ``high`` in nats; both NaN if the standard error is unknown.
+
+        Raises
+        ------
+        ValueError
+            If the level is not a number strictly between 0 and 1.
+        """
+        if not (_is_number(level) and 0.0 < level < 1.0):
+            raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
+        if math.isnan(self.standard_error) or math.isnan(self.value):
+            return ConfidenceInterval(math.nan, math.nan)
+        margin = NormalDist().inv_cdf((1.0 + level) / 2.0) * self.standard_error
+        return ConfidenceInterval(max(0.0, self.value - margin), max(0.0, self.value + margin))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw rows by their latents, coloured by what they contribute to the information; needs matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure. With several columns, the first of each side is drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if self.points is None:
+            raise ValueError("this estimate holds no rows to draw; plot what pydine.mutual_information returns.")
+        return self.points(self).plot(axes)
+
+    def __repr__(self) -> str:
+        known = not math.isnan(self.standard_error)
+        error = f" ± {self.standard_error:.4f}" if known else ""
+        parts = [f"{_expression(self.names)} = {self.value:z.4f}{error} nats ({self.bits:z.4f} bits)"]
+        if known:
+            low, high = self.confidence_interval(0.95)
+            parts.append(f"95% interval [{low:.3f}, {high:.3f}]")
+        dropped = f" ({self.n_dropped} rows dropped)" if self.n_dropped else ""
+        gain = self.details.get("gain_over_gaussian")
+        more = f" ({gain:.3f} nats more than a Gaussian one sees)" if self.base != "gaussian" and gain else ""
+        parts += [f"{self.base} base{more}", f"n = {self.n_samples}{dropped}"]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PointwiseInformation:
+    """What every row contributes to an estimate of information.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        ln p(x, y | z) - ln p(x | z) - ln p(y | z) of each row in nats, by models that have not seen the row. Far above
+        zero: the row shows the dependence. Below: it goes against it.
+    rows : ndarray of int, shape (n,)
+        Where the rows are in the data, counted from 0: rows with NaN that were left out are not among them.
+    latents : tuple of two ndarrays, shapes (n, dx) and (n, dy)
+        The rows' latents, free of z: where the dependence is seen.
+    estimate : InformationEstimate
+        The information of all rows together.
+    """
+
+    values: FloatArray
+    rows: NDArray[np.intp]
+    latents: tuple[FloatArray, FloatArray]
+    estimate: InformationEstimate
+
+    def top(self, count: int = 10) -> NDArray[np.intp]:
+        """Positions in the data of the rows that carry the most information, the most first."""
+        order: NDArray[np.intp] = self.rows[np.argsort(-self.values, kind="stable")[:count]]
+        return order
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the rows' latents, coloured by what they contribute; needs matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure. With several columns, the first of each side is drawn.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from pydine.show.plotting import draw_pointwise
+
+        return draw_pointwise(self, axes)
+
+    def __repr__(self) -> str:
+        share = float((self.values > 0.0).mean())
+        return f"{self.estimate!r}; {share:.0%} of the rows are above zero, the most is {self.values.max():.3f} nats"
+
+
+@dataclass(frozen=True, repr=False)
+class IndependenceTestResult:
+    """The outcome of a test of "X is independent of Y", or of "X is independent of Y given Z".
+
+    Parameters
+    ----------
+    statistic : float
+        What was compared with its null distribution: nats for ``"gaussian"``, otherwise -ln of the combined p-value of
+        the block statistics.
+    pvalue : float
+        In (0, 1]; with permutations at least 1 / (n_permutations + 1), unless the paper's formula was asked for.
+    estimate : InformationEstimate
+        The information between X and Y given Z by the Gaussian base, in nats.
+    alpha : float
+        The level at which the decision was taken.
+    kind : str
+        The statistic that was used: ``"auto"``, ``"gaussian"`` or ``"general"``.
+    method : str
+        ``"permutation"`` or ``"analytic"``.
+    null_distribution : ndarray or None
+        The statistic under each permutation, shape (n_permutations,); None for the analytic method.
+    block_pvalues : mapping of str to float
+        The analytic p-value of every block: where the dependence shows.
+    """
+
+    statistic: float
+    pvalue: float
+    estimate: InformationEstimate
+    alpha: float
+    kind: str
+    method: str
+    null_distribution: Any = field(default=None, compare=False)
+    block_pvalues: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether independence is rejected at level alpha."""
+        return self.pvalue <= self.alpha
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the statistic among those of the permutations; needs matplotlib, and ``method="permutation"``.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if self.null_distribution is None:
+            raise ValueError("the analytic method has no permutations to draw; pass method='permutation'.")
+        from pydine.show.plotting import draw_null
+
+        return draw_null(self, axes)
+
+    def __repr__(self) -> str:
+        x, y, z = (", ".join(_shortened(columns)) for columns in self.estimate.names)
+        question = f"{x} independent of {y}" + (f" given {z}" if z else "")
+        verdict = "rejected" if self.rejected else "not rejected"
+        how = self.method if self.null_distribution is None else f"{len(self.null_distribution)} permutations"
+        return (
+            f"{question}: {verdict} at {self.alpha:g} (p = {self.pvalue:.3g}, {self.kind} statistic, {how}), "
+            f"information {self.estimate.value:z.4f} nats, n = {self.estimate.n_samples}"
+        )
+
+
+def default_names(label: str, n_columns: int) -> tuple[str, ...]:
+    """Name the columns of an argument that brings no names of its own.
+
+    Parameters
+    ----------
+    label : str
+        The argument: ``"x"``, ``"y"`` or ``"z"``.
+    n_columns : int
+        How many columns it has.
+
+    Returns
+    -------
+    tuple of str
+        The label itself for one column, otherwise x0, x1, ...
+    """
+    return (label,) if n_columns == 1 else tuple(f"{label}{i}" for i in range(n_columns))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real)
+
+
+def _expression(names: tuple[tuple[str, ...], ...]) -> str:
+    """Write I(x; y | z) with the column names, long lists shortened in the middle."""
+    x, y, z = (", ".join(_shortened(columns)) for columns in names)
+    return f"I({x}; {y} | {z})" if z else f"I({x}; {y})"
+
+
+def _shortened(columns: tuple[str, ...]) -> tuple[str, ...]:
+    return columns if len(columns) <= SHOWN_NAMES else (*columns[: SHOWN_NAMES - 2], "…", columns[-1])

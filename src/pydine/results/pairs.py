@@ -1,0 +1,181 @@
+"""The information between all pairs of variables, as a frozen result: table, matrix, heat map, graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.types import FloatArray
+
+SHOWN_PAIRS = 10
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PairwiseInformation:
+    """The information between every two of p variables, perhaps given others.
+
+    Matrices are symmetric, of shape (p, p), in the order of `names`; their diagonals are NaN, since what a variable
+    tells about itself is infinite.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables.
+    values, standard_errors : ndarray, shape (p, p)
+        Nats. As `InformationEstimate` has them: not clipped at zero. Infinite where one variable is a function of
+        another.
+    pvalues, adjusted_pvalues : ndarray, shape (p, p)
+        Of independence, by the analytic test, and adjusted for the number of pairs; NaN if nothing was tested.
+    bases : ndarray of str, shape (p, p)
+        How each value was found: ``"gaussian"``, ``"student"`` or ``"flow"``; empty on the diagonal.
+    given : tuple of str or "rest"
+        What was conditioned on.
+    n_samples, n_dropped : int
+        Rows that were used, and rows that were left out because of NaN or infinity.
+    n_units : int
+        Flows of one column that the matrix rests on.
+    n_general : int
+        Pairs that the screen found not to be Gaussian, so that richer bases were fitted to them.
+    adjustment : str
+        ``"bh"`` or ``"holm"``.
+    backend : str
+        The library that frames are made with: that of the data, if it was a frame.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    standard_errors: FloatArray
+    pvalues: FloatArray
+    adjusted_pvalues: FloatArray
+    bases: NDArray[np.str_]
+    given: tuple[str, ...] | str
+    n_samples: int
+    n_dropped: int
+    n_units: int
+    n_general: int
+    adjustment: str
+    backend: str = field(default="pandas", repr=False)
+
+    @property
+    def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Positions of the first and of the second variable of every pair, most information first."""
+        first, second = np.triu_indices(len(self.names), 1)
+        order = np.argsort(-self.values[first, second], kind="stable")
+        return first[order], second[order]
+
+    def columns(self, level: float = 0.95) -> dict[str, list[Any]]:
+        """The ranked table as columns: x, y, information, standard_error, low, high, pvalue, adjusted_pvalue, base.
+
+        Parameters
+        ----------
+        level : float
+            Confidence of the intervals from low to high, whose ends are raised to zero.
+        """
+        pairs = first, second = self.pairs
+        values, errors = self.values[pairs], self.standard_errors[pairs]
+        margin = NormalDist().inv_cdf(0.5 + 0.5 * level) * errors
+        return {
+            "x": [self.names[i] for i in first],
+            "y": [self.names[i] for i in second],
+            "information": values.tolist(),
+            "standard_error": errors.tolist(),
+            "low": np.maximum(values - margin, 0.0).tolist(),
+            "high": np.maximum(values + margin, 0.0).tolist(),
+            "pvalue": self.pvalues[pairs].tolist(),
+            "adjusted_pvalue": self.adjusted_pvalues[pairs].tolist(),
+            "base": self.bases[pairs].tolist(),
+        }
+
+    def to_frame(self) -> Any:
+        """The pairs as a table, most information first, in a frame of the library that the data came in.
+
+        Returns
+        -------
+        frame
+            Columns x, y, information, standard_error, low, high (nats; a 95% interval), pvalue, adjusted_pvalue, base.
+        """
+        return _frame(self.columns(), self.backend)
+
+    def to_matrix(self) -> Any:
+        """The values as a frame with a column for each variable; pandas also gets the names as its index."""
+        columns: dict[str, list[Any]] = {name: self.values[:, i].tolist() for i, name in enumerate(self.names)}
+        if self.backend == "pandas":
+            frame = _frame(columns, self.backend)
+            return frame.set_axis(list(self.names), axis=0)
+        return _frame({"variable": list(self.names), **columns}, self.backend)
+
+    def plot(self, axes: Any = None, *, cluster: bool = True) -> Any:
+        """Draw the matrix as a heat map, related variables side by side; needs matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure.
+        cluster : bool, default=True
+            Whether to order the variables by hierarchical clustering; otherwise they are in the order of `names`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from pydine.show.plotting import draw_matrix
+
+        return draw_matrix(self, axes, cluster=cluster)
+
+    def graph(self, alpha: float = 0.05) -> Any:
+        """The pairs whose adjusted p-value is at most alpha, as a networkx graph; needs networkx.
+
+        Returns
+        -------
+        networkx.Graph
+            All variables are nodes. Edges have ``information`` and ``weight`` (nats), ``pvalue``, ``adjusted_pvalue``.
+        """
+        if not 0.0 < alpha < 1.0:
+            raise ValueError(f"alpha must be a number strictly between 0 and 1, but got {alpha!r}.")
+        if np.isnan(self.pvalues[self.pairs]).any():
+            raise ValueError("a graph needs p-values, but nothing was tested; pass test=True.")
+        try:
+            import networkx as nx
+        except ImportError:
+            raise ImportError("graphs need networkx; install it with: pip install 'pydine[graph]'") from None
+        graph = nx.Graph()
+        graph.add_nodes_from(self.names)
+        for i, j in zip(*self.pairs, strict=True):
+            if self.adjusted_pvalues[i, j] <= alpha:
+                value = float(self.values[i, j])
+                tests = {"pvalue": float(self.pvalues[i, j]), "adjusted_pvalue": float(self.adjusted_pvalues[i, j])}
+                graph.add_edge(self.names[i], self.names[j], information=value, weight=value, **tests)
+        return graph
+
+    def __repr__(self) -> str:
+        first, second = self.pairs
+        given = "" if not self.given else f" given {self.given if self.given == 'rest' else ', '.join(self.given)}"
+        dropped = f" ({self.n_dropped} rows dropped)" if self.n_dropped else ""
+        are = "pair is" if self.n_general == 1 else "pairs are"
+        general = f", {self.n_general:,} {are} not Gaussian" if self.n_general else ""
+        lines = [
+            f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.n_samples:,}{dropped}, "
+            f"{self.n_units:,} units{general}:"
+        ]
+        shown = list(zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True))
+        width = max(len(f"{self.names[i]}; {self.names[j]}") for i, j in shown)
+        for i, j in shown:
+            pair = f"{self.names[i]}; {self.names[j]}"
+            test = "" if np.isnan(self.pvalues[i, j]) else f"  adjusted p = {self.adjusted_pvalues[i, j]:.2g}"
+            error = "" if np.isnan(self.standard_errors[i, j]) else f" ± {self.standard_errors[i, j]:.4f}"
+            lines.append(f"  {pair:<{width}}  {self.values[i, j]:z.4f}{error} nats{test}")
+        if len(first) > SHOWN_PAIRS:
+            lines.append(f"  … and {len(first) - SHOWN_PAIRS:,} more: to_frame() has all")
+        return "\n".join(lines)
+
+
+def _frame(columns: dict[str, list[Any]], backend: str) -> Any:
+    try:
+        return nw.from_dict(columns, backend=cast(Any, backend)).to_native()
+    except ImportError:
+        raise ImportError(f"frames need {backend}; install it with: pip install {backend}") from None

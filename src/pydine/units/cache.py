@@ -1,0 +1,261 @@
+"""Fitted units, kept: in memory up to a bound, and in a folder if one is given, so that interrupted work resumes.
+
+A unit depends on its target, its context and the settings alone (see `fit_ladder`), so a hash of their bytes, and of
+the sources that fit it, names it. Files hold arrays and a line of JSON: reading one never runs code from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import threading
+import zipfile
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.kernels.compilation import SOURCES_DIGEST
+from pydine.types import FloatArray
+from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
+from pydine.units.network import Network
+from pydine.units.unit import EXPANSIONS, MARGINAL, FittedUnit, Model
+
+MEMORY_BYTES = 256 << 20
+ENTRY_BYTES = 2048  # what Python's own objects of an entry take, about
+NOTHING = np.empty(0)
+
+
+class CacheInfo(NamedTuple):
+    """What a cache did so far, as `functools.lru_cache` tells it.
+
+    Parameters
+    ----------
+    hits, misses : int
+        Units that were found, and units that had to be fitted.
+    entries, nbytes : int
+        What is held in memory now.
+    """
+
+    hits: int
+    misses: int
+    entries: int
+    nbytes: int
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of the units asked for that were found; 0 if none was asked for."""
+        asked = self.hits + self.misses
+        return self.hits / asked if asked else 0.0
+
+
+class _Entry(NamedTuple):
+    """A unit and, where it was cross-fitted, the held-out log-densities of its rows, shape (n,)."""
+
+    unit: FittedUnit
+    log_density: FloatArray
+
+    @property
+    def nbytes(self) -> int:
+        return ENTRY_BYTES + int(self.log_density.nbytes) + sum(int(m.theta.nbytes) for m in self.unit.models)
+
+
+class UnitCache:
+    """Units that were fitted before, by a hash of everything that they depend on.
+
+    Parameters
+    ----------
+    folder : str or path, optional
+        Where units are also kept as files; made if it is not there. Several processes may share it.
+    max_bytes : int, default=256 MiB
+        What may be held in memory; what was used longest ago goes first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pydine
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.standard_normal(200)
+    >>> x, y = z + rng.standard_normal((2, 200))
+    >>> cache = pydine.UnitCache()
+    >>> first = pydine.independence_test(x, y, z, cache=cache)
+    >>> again = pydine.independence_test(x, y, z, cache=cache)
+    >>> cache.info().hits, cache.info().misses, first.pvalue == again.pvalue
+    (2, 2, True)
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = MEMORY_BYTES) -> None:
+        self.folder = None if folder is None else Path(folder)
+        self.max_bytes = max_bytes
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._hits = self._misses = self._bytes = 0
+        self._lock = threading.Lock()
+        if self.folder is not None:
+            _make(self.folder)
+
+    @classmethod
+    def of(cls, cache: UnitCache | str | os.PathLike[str] | None) -> UnitCache | None:
+        """Read the argument `cache` of a function: a cache, a folder, or None."""
+        if cache is None or isinstance(cache, UnitCache):
+            return cache
+        if isinstance(cache, str | os.PathLike):
+            return cls(cache)
+        raise ValueError(f"cache must be None, a folder or a pydine.UnitCache, but got {cache!r}.")
+
+    def info(self) -> CacheInfo:
+        """Hits, misses, and what is held in memory."""
+        with self._lock:
+            return CacheInfo(self._hits, self._misses, len(self._entries), self._bytes)
+
+    def fit(self, target: FloatArray, context: FloatArray, settings: LadderSettings) -> FittedUnit:
+        """`fit_ladder`, unless the unit is known."""
+        if len(context) == 0:
+            return MARGINAL
+        key = _key("fit", target, context, settings)
+        entry = self._find(key)
+        if entry is None:
+            entry = _Entry(fit_ladder(target, context, settings), NOTHING)
+            self._keep(key, entry)
+        return entry.unit
+
+    def cross_fit(
+        self, target: FloatArray, context: FloatArray, settings: LadderSettings
+    ) -> tuple[FittedUnit, FloatArray]:
+        """`cross_fit_ladder`, unless the unit is known."""
+        key = _key("cross-fit", target, context, settings)
+        entry = self._find(key)
+        if entry is None or len(entry.log_density) != len(target):
+            entry = _Entry(*cross_fit_ladder(target, context, settings))
+            self._keep(key, entry)
+        return entry.unit, entry.log_density
+
+    def has(self, target: FloatArray, context: FloatArray, settings: LadderSettings) -> bool:
+        """Whether `fit` would find the unit; it does not count as a hit."""
+        key = _key("fit", target, context, settings)
+        return len(context) == 0 or key in self._entries or (self.folder is not None and self._path(key).is_file())
+
+    def _find(self, key: str) -> _Entry | None:
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+        if entry is None and self.folder is not None:
+            entry = _read(self._path(key))
+            if entry is not None:
+                self._hold(key, entry)
+        with self._lock:
+            self._hits += entry is not None
+            self._misses += entry is None
+        return entry
+
+    def _keep(self, key: str, entry: _Entry) -> None:
+        self._hold(key, entry)
+        if self.folder is not None:
+            _write(self._path(key), entry)
+
+    def _hold(self, key: str, entry: _Entry) -> None:
+        with self._lock:
+            former = self._entries.pop(key, None)
+            self._bytes += entry.nbytes - (0 if former is None else former.nbytes)
+            self._entries[key] = entry
+            while self._bytes > self.max_bytes and len(self._entries) > 1:
+                self._bytes -= self._entries.popitem(last=False)[1].nbytes
+
+    def _path(self, key: str) -> Path:
+        if self.folder is None:
+            raise ValueError("this cache has no folder")
+        return self.folder / key[:2] / f"{key[2:]}.npz"
+
+    def __repr__(self) -> str:
+        hits, misses, entries, nbytes = self.info()
+        where = "memory" if self.folder is None else str(self.folder)
+        return f"UnitCache({where}: {hits} hits, {misses} misses, {entries} units and {nbytes >> 10} KiB in memory)"
+
+
+def _key(kind: str, target: FloatArray, context: FloatArray, settings: LadderSettings) -> str:
+    """Name a unit; the shapes are part of it, so that no two questions can read as the same bytes."""
+    digest = hashlib.blake2b(digest_size=24)
+    head = [SOURCES_DIGEST, kind, asdict(settings), target.shape, context.shape]
+    digest.update(json.dumps(head, sort_keys=True).encode())
+    for array in (target, context):
+        digest.update(np.ascontiguousarray(array, dtype=np.float64).data)
+    return digest.hexdigest()
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cache must be a folder that can be made, but {str(folder)!r} cannot ({error}).") from error
+
+
+def _write(path: Path, entry: _Entry) -> None:
+    """Write to another name first: whoever reads sees a whole file or none, also after a crash."""
+    models = [
+        {"network": asdict(model.network), "expansion": model.expansion.__name__, "length": len(model.theta)}
+        for model in entry.unit.models
+    ]
+    head = json.dumps(
+        {
+            "models": models,
+            "rungs": entry.unit.rung_weights,
+            "marginal": entry.unit.marginal_weight,
+            "sign": entry.unit.sign,
+        }
+    )
+    buffer = io.BytesIO()
+    np.savez(
+        buffer,
+        head=np.frombuffer(head.encode(), dtype=np.uint8),
+        theta=np.concatenate([NOTHING, *(model.theta for model in entry.unit.models)]),
+        weights=entry.unit.weights,
+        log_density=entry.log_density,
+    )
+    _make(path.parent)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    temporary.write_bytes(buffer.getvalue())
+    temporary.replace(path)
+
+
+def _read(path: Path) -> _Entry | None:
+    """Read a unit back, or None if there is none or the file is not one of ours: it is then written again."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            head = json.loads(file["head"].tobytes())
+            theta, weights, log_density = (_floats(file[name]) for name in ("theta", "weights", "log_density"))
+        lengths = [int(model["length"]) for model in head["models"]]
+        parts = np.split(theta, np.cumsum(lengths)[:-1]) if lengths else []
+        models = tuple(_model(*pair) for pair in zip(head["models"], parts, strict=True))
+        if len(weights) != len(models):
+            return None
+        rungs = {str(k): float(v) for k, v in head["rungs"].items()}
+        unit = FittedUnit(models, weights, float(head["marginal"]), rungs, float(head["sign"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+        return None
+    return _Entry(unit, log_density)
+
+
+def _floats(array: NDArray[np.generic]) -> FloatArray:
+    if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError("not an array of a unit")
+    return np.asarray(array, dtype=np.float64)
+
+
+def _model(head: dict[str, dict[str, int | bool | Sequence[int]] | str], theta: FloatArray) -> Model:
+    fields = head["network"]
+    if not isinstance(fields, dict):
+        raise TypeError("not a network")
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    network = Network(**values)  # type: ignore[arg-type] # JSON has no types; the length below would not match
+    if network.n_parameters != len(theta):
+        raise ValueError("not the parameters of this network")
+    return Model(network, theta, EXPANSIONS[str(head["expansion"])])

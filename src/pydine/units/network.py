@@ -1,0 +1,127 @@
+"""The shape of a unit's network and the layout of its flat parameter vector (see `kernel` for the mathematics)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.kernels.likelihood import IDENTITY, RELU, TANH
+from pydine.types import FloatArray
+
+Layout = tuple[NDArray[np.int64], NDArray[np.int64], int, bool]
+
+
+@dataclass(frozen=True)
+class Network:
+    """A mixture density network over `n_context` context columns, of which the first `n_inputs` feed the layers.
+
+    Parameters
+    ----------
+    n_context : int
+        Context columns c; all of them enter the linear location and log-scale if `skip`.
+    n_inputs : int
+        Leading context columns that the first layer sees; 0 makes the outputs constants.
+    hidden : tuple of int
+        Widths of the hidden layers.
+    components : int
+        Gaussian components k.
+    activations : tuple of int
+        What follows each hidden layer.
+    skip : bool
+        Whether a linear location and a linear log-scale stand beside the network.
+    groups : int
+        1, or 3 if logits, means and log-scales have hidden units of their own in the last layer.
+    """
+
+    n_context: int
+    n_inputs: int
+    hidden: tuple[int, ...]
+    components: int
+    activations: tuple[int, ...]
+    skip: bool = True
+    groups: int = 1
+
+    @classmethod
+    def linear(cls, n_context: int, components: int) -> Network:
+        """No layers: a mixture whose location and log-scale are linear in the context."""
+        return cls(n_context, 0, (), components, ())
+
+    @classmethod
+    def tanh(cls, n_context: int, hidden: int, components: int) -> Network:
+        """One smooth hidden layer beside the linear part."""
+        return cls(n_context, n_context, (hidden,), components, (TANH,))
+
+    @classmethod
+    def index(cls, n_context: int, hidden: int, components: int) -> Network:
+        """One smooth hidden layer that sees a single linear combination of the context, beside the linear part."""
+        return cls(n_context, n_context, (1, hidden), components, (IDENTITY, TANH))
+
+    @classmethod
+    def paper(cls, n_context: int, hidden: int, components: int) -> Network:
+        """Build the paper's networks ("Neural Network Parametrization"): h = c(x_<i, z), then w(h), mu(h), ln sigma(h).
+
+        Conditioner and heads each have one hidden ReLU layer of `hidden` units; h has `hidden` entries too.
+        """
+        widths = (hidden, hidden, 3 * hidden)
+        return cls(n_context, n_context, widths, components, (RELU, IDENTITY, RELU), skip=False, groups=3)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Widths from the inputs to the 3k outputs."""
+        return (self.n_inputs, *self.hidden, 3 * self.components)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What the compiled functions want to know of the network."""
+        return (
+            np.array(self.sizes, dtype=np.int64),
+            np.array([*self.activations, IDENTITY], dtype=np.int64),
+            self.groups,
+            self.skip,
+        )
+
+    @cached_property
+    def n_skip(self) -> int:
+        """Length of the linear part: location (c,), then log-scale (c,)."""
+        return 2 * self.n_context if self.skip else 0
+
+    @cached_property
+    def layer_slices(self) -> tuple[tuple[slice, slice], ...]:
+        """Where each layer's weights and biases lie in the flat vector."""
+        slices, start = [], self.n_skip
+        for layer, (n_in, n_out) in enumerate(zip(self.sizes[:-1], self.sizes[1:], strict=True)):
+            fan_in = n_in // (self.groups if layer == len(self.hidden) else 1)
+            weights = slice(start, start + n_out * fan_in)
+            slices.append((weights, slice(weights.stop, weights.stop + n_out)))
+            start = weights.stop + n_out
+        return tuple(slices)
+
+    @cached_property
+    def n_parameters(self) -> int:
+        """Length of the flat vector."""
+        return int(self.layer_slices[-1][1].stop)
+
+    def hidden_features(self, theta: FloatArray, context: FloatArray) -> FloatArray:
+        """Return what the network has learned of its context: its last hidden units and its bounded log-scale.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (p,)
+        context : ndarray, shape (c, n)
+
+        Returns
+        -------
+        ndarray, shape (n, hidden + 1)
+        """
+        c = self.n_context
+        parts = [np.tanh(theta[c : 2 * c] @ context)[:, None]]
+        if self.hidden:
+            units = context[: self.n_inputs].T
+            for (weights, biases), activation in zip(self.layer_slices[:-1], self.activations, strict=True):
+                units = units @ theta[weights].reshape(-1, units.shape[1]).T + theta[biases]
+                units = np.tanh(units) if activation == TANH else units
+            parts.append(units)
+        return np.hstack(parts)

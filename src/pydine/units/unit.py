@@ -1,0 +1,194 @@
+"""A fitted unit: a mixture of conditional Gaussian mixtures of one target column given its context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.kernels.likelihood import add_log_tail, add_tails, log_likelihood
+from pydine.kernels.mixing import mixture_log_density
+from pydine.kernels.normal import log_quantiles, quantiles
+from pydine.types import FloatArray
+from pydine.units.network import Network
+
+ROWS_AT_ONCE = 1 << 15  # rows that are worked on together, so that memory grows with n only by what is returned
+FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
+SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
+NOTHING = np.empty(0)
+
+# --- what the rungs see of the context: columns in, more columns out, (c, n) to (c', n) -------------------------------
+
+Expansion = Callable[[FloatArray], FloatArray]
+
+
+def with_radius(context: FloatArray) -> FloatArray:
+    """The context and how far out it lies, (c, n) to (c + 1, n) for c > 1: scales and locations often follow a radius.
+
+    sqrt(2 chi^2) - sqrt(2 c - 1) is close to standard normal where the columns are independent normal scores (Fisher).
+    """
+    c = len(context)
+    if c < 2:
+        return context
+    return np.vstack([context, np.sqrt(2.0 * (context * context).sum(axis=0)) - np.sqrt(2.0 * c - 1.0)])
+
+
+def identity(context: FloatArray) -> FloatArray:
+    """The context as it is."""
+    return context
+
+
+def cubic(context: FloatArray) -> FloatArray:
+    """The context and its Hermite polynomials of degree 3: what adds up in the columns' own units bends in scores."""
+    return np.vstack([context, (context * context - 3.0) * context / np.sqrt(6.0)])
+
+
+def additive(context: FloatArray) -> FloatArray:
+    """The context, its radius, and their Hermite polynomials of degree 2 and 3, orthonormal under normal scores."""
+    context = with_radius(context)
+    square = context * context
+    return np.vstack([context, (square - 1.0) / np.sqrt(2.0), (square - 3.0) * context / np.sqrt(6.0)])
+
+
+def quadratic(context: FloatArray) -> FloatArray:
+    """The additive columns and the products of every two context columns."""
+    first, second = np.triu_indices(len(context), 1)
+    return np.vstack([additive(context), context[first] * context[second]])
+
+
+EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, cubic, additive, quadratic)}
+
+
+# --- a fitted unit ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Model:
+    """One fitted network on an expansion of the context."""
+
+    network: Network
+    theta: FloatArray
+    expansion: Expansion
+
+    def log_density(self, target: FloatArray, context: FloatArray) -> FloatArray:
+        """ln p(t | x) of rows; shapes (n,) and (c, n) to (n,), in nats."""
+        out = np.empty(len(target))
+        target, context = (np.clip(a, -FARTHEST, FARTHEST) for a in (target, context))
+        expanded = np.ascontiguousarray(self.expansion(context), dtype=np.float32)
+        theta = self.theta.astype(np.float32)
+        log_likelihood(theta, *self.network.layout, target.astype(np.float32), expanded, out, NOTHING)
+        return out
+
+
+def _no_context(context: FloatArray) -> FloatArray:
+    """None of the context."""
+    return context[:0]
+
+
+STANDARD_NORMAL = Model(Network.linear(0, 1), np.zeros(3), _no_context)
+
+
+@dataclass(frozen=True)
+class FittedUnit:
+    """The mixture of rungs that was learned for one unit.
+
+    Parameters
+    ----------
+    models : tuple of Model
+    weights : ndarray, shape (models,)
+        What each model counts; with `marginal_weight` they sum to 1.
+    marginal_weight : float
+        Weight of the rung that ignores the context, a standard normal.
+    rung_weights : dict of str to float
+        The same by name of rung, for people.
+    sign : float
+        1, or -1 if the models are of the target with its sign changed.
+    """
+
+    models: tuple[Model, ...]
+    weights: FloatArray
+    marginal_weight: float
+    rung_weights: dict[str, float]
+    sign: float = 1.0
+
+    def of_fold(self, fold: int, folds: int) -> FittedUnit:
+        """The same mixture of rungs with the models of one fold alone; models come rung by rung, fold by fold."""
+        return replace(self, models=self.models[fold::folds], weights=self.weights[fold::folds] * folds)
+
+    @property
+    def nonlinear_weight(self) -> float:
+        """What the rungs above the linear one count together."""
+        return sum(w for name, w in self.rung_weights.items() if name not in ("marginal", "linear"))
+
+    def latent(self, target: FloatArray, context: FloatArray) -> FloatArray:
+        """Map rows to standard normal latents: Phi^-1 of the transformer (paper, "Base distribution").
+
+        Parameters
+        ----------
+        target : ndarray, shape (n,)
+        context : ndarray, shape (c, n)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Finite for finite input: each tail is summed in logarithms from its own side.
+        """
+        latent = np.empty(len(target))
+        for rows in _blocks(len(target)):
+            t, x = self.sign * target[rows], np.ascontiguousarray(context[:, rows])
+            lower, upper = np.zeros(len(t)), np.zeros(len(t))
+            for weight, model, expanded in self._mixture(x):
+                add_tails(model.theta, *model.network.layout, weight, t, expanded, lower, upper)
+            quantiles(lower, upper, latent[rows])
+            far = np.minimum(lower, upper) < SMALLEST_TAIL
+            if far.any():
+                latent[rows][far] = self._far_latent(t[far], np.ascontiguousarray(x[:, far]), lower[far] < upper[far])
+        latent *= self.sign
+        return latent
+
+    def _far_latent(self, t: FloatArray, x: FloatArray, is_low: NDArray[np.bool_]) -> FloatArray:
+        """Latents of rows whose tail underflows, from its logarithm."""
+        latent = np.empty(len(t))
+        for side, where in ((1, is_low), (-1, ~is_low)):
+            log_tail = np.full(int(where.sum()), -np.inf)
+            for weight, model, expanded in self._mixture(np.ascontiguousarray(x[:, where])):
+                add_log_tail(model.theta, *model.network.layout, weight, t[where], expanded, side, log_tail)
+            latent[where] = side * log_quantiles(log_tail)
+        return latent
+
+    def _mixture(self, context: FloatArray) -> Iterator[tuple[float, Model, FloatArray]]:
+        """Weight, model and expanded context of everything in the mixture, the marginal included."""
+        if self.marginal_weight > 0.0:
+            yield self.marginal_weight, STANDARD_NORMAL, np.empty((0, context.shape[1]))
+        expanded = self._expanded(context)
+        for weight, model in zip(self.weights, self.models, strict=True):
+            yield weight, model, expanded[model.expansion]
+
+    def log_density(self, target: FloatArray, context: FloatArray) -> FloatArray:
+        """ln p(t | x) of rows under the mixture; shapes (n,) and (c, n) to (n,), in nats."""
+        density = np.empty(len(target))
+        for rows in _blocks(len(target)):
+            t, x = self.sign * target[rows], context[:, rows]
+            weights, terms = zip(
+                *((weight, model.log_density(t, x)) for weight, model, _ in self._mixture(x)), strict=True
+            )
+            density[rows] = mixture_log_density(np.array(terms), np.array(weights))
+        return density
+
+    def features(self, context: FloatArray) -> list[FloatArray]:
+        """Return what each network learned of the context, shape (c, n), as arrays (n, q_i)."""
+        expanded = self._expanded(context)
+        return [m.network.hidden_features(m.theta, expanded[m.expansion]) for m in self.models]
+
+    def _expanded(self, context: FloatArray) -> dict[Expansion, FloatArray]:
+        """The context as each kind of model sees it; those of the folds see the same."""
+        return {f: np.ascontiguousarray(f(context)) for f in {m.expansion: None for m in self.models}}
+
+
+MARGINAL = FittedUnit((), NOTHING, 1.0, {"marginal": 1.0})
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + ROWS_AT_ONCE, n)) for start in range(0, n, ROWS_AT_ONCE))

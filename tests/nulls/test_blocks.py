@@ -1,0 +1,140 @@
+"""Block statistics and their p-values, against simulation and textbook cases."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pydine.bases.closed_form import gaussian_information
+from pydine.nulls.blocks import Sides, simes, wilks_pvalue
+
+
+def sides_of(x, y, studentised=True):
+    centred = [a - a.mean(axis=1, keepdims=True) for a in (x, x * x, y, y * y)]
+    leverages = np.full(x.shape[1], 1.0 / x.shape[1]) if studentised else None
+    return Sides.of((centred[0], centred[1]), (centred[2], centred[3]), x.shape[1] - 1, leverages)
+
+
+@pytest.mark.parametrize("r", [0.0, 0.1, -0.4, 0.9])
+def test_wilks_in_one_dimension_is_the_t_test_of_a_correlation(r):
+    n = 40
+    t = abs(r) * np.sqrt((n - 2) / (1 - r * r))
+    information = -0.5 * np.log1p(-r * r)
+    assert wilks_pvalue(information, 1, 1, n - 1) == pytest.approx(2 * stats.t.sf(t, n - 2), rel=1e-9)
+
+
+@pytest.mark.parametrize(("dx", "dy"), [(1, 3), (2, 2), (3, 4)])
+def test_wilks_pvalues_are_uniform_for_independent_gaussians(dx, dy):
+    rng = np.random.default_rng(dx * 10 + dy)
+    pvalues = []
+    for _ in range(600):
+        rows = rng.standard_normal((30, dx + dy))
+        pvalues.append(wilks_pvalue(gaussian_information(np.cov(rows.T), dx), dx, dy, 29))
+    assert stats.kstest(pvalues, "uniform").pvalue > 1e-3
+
+
+def test_tiny_pvalues_are_positive_and_ordered():
+    pvalues = wilks_pvalue(np.array([0.05, 0.2, 0.5, 500.0]), 1, 1, 1000)
+    assert np.all(np.diff(pvalues) < 0)
+    assert 0 < pvalues[-1] < 1e-300
+    t = np.sqrt(np.expm1(0.1) * 999)  # r^2 / (1 - r^2) = exp(2 I) - 1
+    assert pvalues[0] == pytest.approx(2 * stats.t.sf(t, 999), rel=1e-9)
+
+
+def test_first_block_is_the_closed_form_when_not_studentised():
+    rng = np.random.default_rng(0)
+    x, noise = rng.standard_normal((2, 300)), rng.standard_normal((3, 300))
+    y = noise + 0.5 * x[[0, 1, 0]]
+    statistics = sides_of(x, y, studentised=False).statistics()
+    assert statistics[0] == pytest.approx(gaussian_information(np.cov(np.vstack([x, y])), 2), rel=1e-9)
+
+
+def test_blocks_see_what_they_are_named_after():
+    rng = np.random.default_rng(1)
+    u, e = rng.standard_normal((2, 1, 800))
+    square = sides_of(u, u * u + e)
+    p = square.pvalues(square.statistics())
+    assert p[1] < 1e-8  # squares of x against y
+    assert p[0] > 1e-4
+    shared = np.where(rng.random((1, 3000)) < 0.5, 0.5, 1.5)
+    scale = sides_of(*(shared * rng.standard_normal((2, 1, 3000))))
+    p = scale.pvalues(scale.statistics())
+    assert p[3] < 1e-4  # squares of both
+    assert p[:3].min() > 1e-4
+
+
+def test_studentised_statistic_keeps_its_level_where_spread_is_shared():
+    rng = np.random.default_rng(2)
+    rejected = {True: 0, False: 0}
+    for _ in range(300):
+        spread = np.exp(0.6 * rng.standard_normal((1, 400)))
+        x, y = spread * rng.standard_normal((1, 400)), spread * rng.standard_normal((1, 400))
+        for studentised in rejected:
+            sides = sides_of(x, y, studentised)
+            rejected[studentised] += sides.pvalues(sides.statistics())[0] < 0.05
+    assert rejected[True] < 0.08 * 300  # 0.05 + 2.4 standard errors
+    assert rejected[False] > 0.15 * 300
+
+
+def test_permutations_match_a_loop_and_the_analytic_distribution():
+    rng = np.random.default_rng(3)
+    sides = sides_of(rng.standard_normal((2, 60)), rng.standard_normal((1, 60)))
+    fast = sides.permuted_statistics(50, np.random.default_rng(4))
+    again = np.random.default_rng(4)
+    x_order, y_order, steps = again.permutation(60), again.permutation(60), again.choice(60, 50, replace=False)
+    factor = np.sqrt(60 / 59)
+    for row, step in zip(fast, steps, strict=True):
+        y = np.empty_like(sides.y[0])
+        y[:, x_order] = np.roll(sides.y[0][:, y_order], -step, axis=1)
+        correlations = sides.x[0] @ y.T / 59
+        variance = np.sum(np.mean(sides.x[0] ** 2, axis=0) * np.mean(y**2, axis=0)) * 60 / 59**2
+        singular = np.linalg.svd(correlations * factor / np.sqrt(variance), compute_uv=False)
+        assert row[0] == pytest.approx(-0.5 * np.log1p(-(singular**2)).sum(), rel=1e-9)
+    many = sides.pvalues(sides.permuted_statistics(2000, np.random.default_rng(5)))
+    assert np.all(np.abs(np.mean(many < 0.05, axis=0) - 0.05) < 0.025)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "tests"), [(30, 3000), (120, 3000)])
+def test_permutations_have_the_level_they_name(n, tests):
+    """Shifts of few rows are drawn in many rounds, those of many rows in one; skewed latents, so Wilks is no help."""
+    rng = np.random.default_rng(1)
+    reached = np.empty(tests)
+    for i in range(tests):
+        sides = sides_of(*rng.standard_exponential((2, 1, n)), studentised=False)
+        null, value = sides.permuted_statistics(99, rng)[:, 0], sides.statistics()[0]
+        reached[i] = np.count_nonzero(null >= value)
+    for level in (0.01, 0.05, 0.2):
+        noise = np.sqrt(level * (1.0 - level) / tests)
+        assert abs(np.mean((reached + 1.0) / 100.0 <= level) - level) < 3.0 * noise
+
+
+def test_leverage_does_not_pass_for_a_spread_that_the_sides_share():
+    """Functions that take up most of a few rows: residuals there are small on both sides, and that is no dependence."""
+    rng = np.random.default_rng(0)
+    n, repetitions = 200, 800
+    functions = rng.standard_normal((n, 60)) * np.where(np.arange(n) < 60, 12.0, 1.0)[:, None]
+    basis = np.linalg.qr(functions)[0]
+    leverages, scores = (basis * basis).sum(axis=1), {True: [], False: []}
+    for _ in range(repetitions):
+        columns = rng.standard_normal((4, n))
+        x, x_square, y, y_square = (columns - columns @ basis @ basis.T)[:, None]
+        for corrected, share in ((True, leverages), (False, np.full(n, 60 / n))):
+            statistic = Sides.of((x, x_square), (y, y_square), n - 60, share).statistics()[0]
+            scores[corrected].append(2.0 * (n - 60) * statistic)  # of about one degree of freedom
+    assert np.mean(scores[True]) == pytest.approx(1.0, abs=0.15)
+    assert np.mean(scores[False]) < 0.9
+
+
+def test_simes_by_hand():
+    thirds, halves = np.full(3, 1 / 3), np.full(2, 1 / 2)
+    assert simes(np.array([0.01, 0.5, 0.04]), thirds) == pytest.approx(0.03)
+    assert simes(np.array([0.04, 0.02, 0.03]), thirds) == pytest.approx(0.04)
+    assert simes(np.array([1.0, 1.0]), halves) == 1.0
+    assert simes(np.array([[0.01, 0.5], [0.5, 0.5]]), halves) == pytest.approx([0.02, 0.5])
+
+
+def test_simes_with_weights_by_hand():
+    weights = np.array([0.5, 0.25, 0.25])
+    assert simes(np.array([0.01, 0.5, 0.9]), weights) == pytest.approx(0.02)
+    assert simes(np.array([0.5, 0.01, 0.9]), weights) == pytest.approx(0.04)
+    assert simes(np.array([0.03, 0.02, 0.9]), weights) == pytest.approx(0.04)  # both over three quarters

@@ -1,0 +1,130 @@
+"""Every block of code in the documents runs, one after another, as a reader would, and prints what the document shows.
+
+What is shown is an unlabelled block right after the code, or, for commands, what follows them in a block of `console`.
+"""
+
+import contextlib
+import io
+import itertools
+import re
+import shlex
+import signal
+import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import pytest
+
+from pydine.cli import app
+
+CHECKOUT = Path(__file__).parents[2]
+DOCUMENTS = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
+
+BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+# The last digits differ between machines: the arithmetic is vectorised as each of them can.
+CLOSE = {"rel": 0.05, "abs": 0.02}
+
+
+class Block(NamedTuple):
+    """Code of a document, the line that it begins in, and what the document says that it prints."""
+
+    language: str
+    code: str
+    line: int
+    shown: str | None
+
+
+def blocks_of(document):
+    text = document.read_text(encoding="utf-8")
+    found = list(BLOCK.finditer(text))
+    for match, after in itertools.zip_longest(found, found[1:]):
+        language, code = match.groups()
+        follows = after is not None and not after[1] and not text[match.end() : after.start()].strip()
+        line = text.count("\n", 0, match.start(2))
+        if language == "python":
+            yield Block(language, code, line, after[2] if follows else None)
+        elif language == "console":
+            for session in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+                command, _, shown = session.partition("\n")
+                yield Block(language, command, line, shown)
+
+
+def run_python(block, document, names):
+    source = "\n" * block.line + block.code  # a traceback names the document's own lines
+    with contextlib.redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings():
+        warnings.simplefilter("default")  # a reader's session warns; it does not stop
+        exec(compile(source, document.name, "exec"), names)
+    return printed.getvalue()
+
+
+def run_command(block, monkeypatch):
+    monkeypatch.setattr(sys, "argv", shlex.split(block.code))
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGPIPE)}
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit) as end:
+            app.main()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert not end.value.code
+    return printed.getvalue()
+
+
+def assert_prints(printed, shown):
+    """The same words, the same integers, and other numbers that are close; blanks do not count."""
+    assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
+    for got, expected in zip(NUMBER.findall(printed), NUMBER.findall(shown), strict=True):
+        if expected.lstrip("+-").isdigit():
+            assert got == expected, shown
+        else:
+            assert float(got) == pytest.approx(float(expected), **CLOSE), shown
+
+
+WITH_CODE = [document for document in DOCUMENTS if document.exists() and any(blocks_of(document))]
+
+
+@pytest.mark.skipif(not (CHECKOUT / "docs").exists(), reason="a distribution has no documents")
+def test_there_are_documents_with_code():
+    assert {"README.md", "bases.md", "all-pairs.md", "start.md", "cli.md"} <= {path.name for path in WITH_CODE}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("document", WITH_CODE, ids=lambda document: document.name)
+def test_the_code_runs_and_prints_what_is_shown(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    names = {"__name__": "document"}
+    for block in blocks_of(document):
+        is_python = block.language == "python"
+        printed = run_python(block, document, names) if is_python else run_command(block, monkeypatch)
+        if block.shown is not None:
+            assert_prints(printed, block.shown)
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("a is 0.51 nats\n", "a  is 0.50 nats"),
+        ("n = 442, p = 1e-31", "n = 442, p = 2.8e-30"),
+    ],
+)
+def test_what_counts_as_the_same(printed, shown):
+    assert_prints(printed, shown)
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("a is 0.60 nats", "a is 0.50 nats"),
+        ("n = 441", "n = 442"),
+        ("b is 0.50 nats", "a is 0.50 nats"),
+        ("", "0.50"),
+    ],
+)
+def test_what_does_not(printed, shown):
+    with pytest.raises(AssertionError):
+        assert_prints(printed, shown)

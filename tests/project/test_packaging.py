@@ -1,0 +1,42 @@
+"""What is installed, and what the documents say of it."""
+
+import re
+import subprocess
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+
+import pytest
+
+from pydine._version import __version__
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def test_version_is_the_same_everywhere():
+    assert metadata.version("pydine") == __version__
+    citation = (CHECKOUT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (\S+)$", citation, re.MULTILINE).group(1) == __version__
+    changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## \[(\d\S*)\]", changelog, re.MULTILINE).group(1) == __version__
+
+
+def test_typed():
+    assert resources.files("pydine").joinpath("py.typed").is_file()
+
+
+def test_no_test_dependency_is_needed_to_import():
+    code = "import sys, pydine; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    unwanted = {"causallearn", "hypothesis", "jax", "matplotlib", "pandas", "polars", "pyarrow", "pytest"}
+    assert not unwanted & set(loaded.stdout.split())
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_every_make_target_in_the_documents_exists(document):
+    makefile = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z]+)", (CHECKOUT / document).read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"demo", "test"} <= targets
+    assert named
+    assert named <= targets

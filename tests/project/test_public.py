@@ -1,0 +1,119 @@
+"""The front door: what `import pydine` shows, what it costs, and that the examples in the docstrings are true."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+import pydine
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+
+BASES = Path(__file__).parents[2] / "docs" / "bases.md"
+
+# Shown in a session of its own: nothing that these tests have imported counts.
+IMPORT = "import sys, pydine; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+
+
+def modules():
+    return [info.name for info in pkgutil.walk_packages(pydine.__path__, "pydine.")]
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_import_is_light():
+    loaded = set(run(IMPORT).split())
+    assert "pydine" in loaded
+    assert not {"numba", "llvmlite", "sklearn", "scipy", "joblib", "matplotlib"} & loaded
+
+
+def test_matplotlib_is_loaded_when_something_is_drawn_and_not_before():
+    code = "import sys, numpy as np, pydine; r = np.random.default_rng(0).standard_normal((2, 60)); "
+    assert run(code + "pydine.pointwise_information(*r); print('matplotlib' in sys.modules)").strip() == "False"
+
+
+def test_names_are_there_without_asking_for_their_module():
+    assert run("import pydine; print(pydine.DINE.__name__, pydine.mutual_information.__name__)").split() == [
+        "DINE",
+        "mutual_information",
+    ]
+
+
+def test_all_is_complete():
+    assert len(set(pydine.__all__)) == len(pydine.__all__)
+    assert {"DINE", "InformationEstimate", "TiesWarning", "__version__", "mutual_information"} <= set(pydine.__all__)
+    assert {"PointwiseInformation", "pointwise_information"} <= set(pydine.__all__)
+    for name in pydine.__all__:
+        assert getattr(pydine, name) is not None
+    assert set(pydine.__all__) <= set(dir(pydine))
+
+
+def test_star_import():
+    names = {}
+    exec("from pydine import *", names)
+    assert set(pydine.__all__) <= set(names)
+
+
+def test_a_name_is_always_the_same_object():
+    from pydine.questions import estimator
+
+    assert pydine.DINE is pydine.DINE is estimator.DINE
+
+
+def test_an_unknown_name():
+    with pytest.raises(AttributeError, match="'pydine' has no attribute 'mutual_informtion'"):
+        pydine.mutual_informtion  # noqa: B018
+    assert not hasattr(pydine, "nothing")
+
+
+def test_public_objects_say_what_they_are():
+    for name in pydine.__all__:
+        if not name.startswith("__"):
+            assert len(getattr(pydine, name).__doc__) > 40
+
+
+@pytest.mark.parametrize("name", ["pydine", *modules()])
+def test_examples_in_the_docstrings(name):
+    outcome = doctest.testmod(importlib.import_module(name))
+    assert outcome.failed == 0
+
+
+def test_there_are_examples():
+    for name in ("DINE", "mutual_information", "pointwise_information", "InformationEstimate"):
+        assert ">>>" in getattr(pydine, name).__doc__
+
+
+def blocks_of(document):
+    """The code of a document, with as many blank lines before it as bring it to its own lines."""
+    lines, inside, kept = document.read_text().splitlines(), False, []
+    for line in lines:
+        is_fence = line.startswith("```")
+        kept.append(line if inside and not is_fence else "")
+        inside = line == "```python" if is_fence else inside
+    return "\n".join(kept)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not BASES.exists(), reason="a distribution has no documents")
+def test_the_code_in_the_document_on_bases_runs_and_says_what_it_says(tmp_path, monkeypatch, capsys):
+    """One block after another, as a reader would."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "document"}
+    exec(compile(blocks_of(BASES), BASES.name, "exec"), names)
+    plt.close("all")
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(" base")[0].split()[-1] for line in said[:4]] == ["gaussian", "student", "flow", "flow"]
+    assert said[-2:] == ["{'base': 'flow'}", "histogram"]
+    assert (tmp_path / "pointwise.png").stat().st_size > 0
+    assert names["est"].base == "flow"
+    assert (names["pointwise"].top(10) < 500).mean() > 0.7
+    assert "True" in said

@@ -1,0 +1,175 @@
+import copy
+import dataclasses
+import doctest
+import math
+import pickle
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+import pydine
+from pydine.results import InformationEstimate, default_names, estimates
+
+NAMES = (("bmi",), ("target",), ("age", "sex"))
+
+
+def estimate(**changes):
+    given = {"value": 0.1532, "standard_error": 0.0213, "base": "gaussian", "n_samples": 442}
+    return InformationEstimate(**{**given, "dimensions": (1, 1, 2), "names": NAMES, **changes})
+
+
+def test_examples_in_the_docstrings():
+    outcome = doctest.testmod(estimates)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+def test_repr_reads_as_a_sentence():
+    expected = (
+        "I(bmi; target | age, sex) = 0.1532 ± 0.0213 nats (0.2210 bits), "
+        "95% interval [0.111, 0.195], gaussian base, n = 442"
+    )
+    assert repr(estimate()) == str(estimate()) == expected
+
+
+def test_repr_leaves_out_what_there_is_not():
+    text = repr(estimate(standard_error=math.nan, dimensions=(1, 1, 0), names=(("bmi",), ("target",), ())))
+    assert text == "I(bmi; target) = 0.1532 nats (0.2210 bits), gaussian base, n = 442"
+
+
+def test_repr_counts_dropped_rows():
+    assert repr(estimate(n_dropped=12)).endswith("n = 442 (12 rows dropped)")
+
+
+def test_repr_shortens_long_lists_of_columns():
+    text = repr(estimate(dimensions=(20, 4, 5), names=((), (), ())))
+    assert text.startswith("I(x0, x1, …, x19; y0, y1, y2, y3 | z0, z1, …, z4) = ")
+
+
+def test_default_names():
+    assert default_names("x", 1) == ("x",)
+    assert default_names("z", 3) == ("z0", "z1", "z2")
+    assert default_names("z", 0) == ()
+
+
+def test_units():
+    one_bit = estimate(value=math.log(2), standard_error=2 * math.log(2))
+    assert one_bit.bits == 1.0
+    assert one_bit.bits_standard_error == 2.0
+    assert float(one_bit) == one_bit.value == math.log(2)
+
+
+def test_value_is_not_clipped():
+    assert float(estimate(value=-0.01)) == -0.01
+    assert estimate(value=-0.01).bits < 0
+
+
+@settings(deadline=None)
+@given(
+    value=st.floats(-2, 10),
+    error=st.floats(0, 5),
+    level=st.floats(0.01, 0.99),
+)
+def test_interval_is_the_normal_one_raised_to_zero(value, error, level):
+    interval = estimate(value=value, standard_error=error).confidence_interval(level)
+    low, high = norm.interval(level, loc=value, scale=error) if error > 0 else (value, value)
+    assert interval.low == pytest.approx(max(0.0, low), abs=1e-7)
+    assert interval.high == pytest.approx(max(0.0, high), abs=1e-7)
+    assert 0.0 <= interval.low <= interval.high
+
+
+def test_interval_of_a_clearly_negative_estimate_is_zero():
+    assert estimate(value=-0.5).confidence_interval() == (0.0, 0.0)
+
+
+def test_interval_is_unknown_without_a_standard_error():
+    assert np.isnan(estimate(standard_error=np.nan).confidence_interval()).all()
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, 95, math.nan, "0.95", None, 0.5j])
+def test_level_must_be_a_probability(level):
+    with pytest.raises(ValueError, match="level must be a number strictly between 0 and 1"):
+        estimate().confidence_interval(level)
+
+
+def test_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        estimate().value = 1.0
+
+
+def test_details_are_a_read_only_copy():
+    details = {"n_units": 2}
+    result = estimate(details=details)
+    details["n_units"] = 3
+    assert result.details["n_units"] == 2
+    assert dict(result.details) == {"n_units": 2}
+    with pytest.raises(TypeError):
+        result.details["n_units"] = 4
+
+
+def test_equality_ignores_details():
+    assert estimate(details={"seconds": 1.0}) == estimate(details={"seconds": 2.0})
+    assert hash(estimate(details={"seconds": 1.0})) == hash(estimate())
+    assert estimate() != estimate(value=0.2)
+
+
+@pytest.mark.parametrize("clone", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
+def test_survives_copies_and_pickles(clone):
+    result = estimate(details={"history": [1.0, 2.0]})
+    copied = clone(result)
+    assert copied == result
+    assert dict(copied.details) == dict(result.details)
+
+
+def test_turns_into_a_dictionary():
+    row = dataclasses.asdict(estimate(details={"n_units": 2}))
+    assert row["value"] == 0.1532
+    assert dict(row["details"]) == {"n_units": 2}
+
+
+def test_numpy_scalars_become_plain_numbers():
+    result = estimate(value=np.float32(0.5), standard_error=np.float64(0.1), n_samples=np.int64(9))
+    assert [type(item) for item in (result.value, result.standard_error, result.n_samples)] == [
+        float,
+        float,
+        int,
+    ]
+
+
+@pytest.fixture(scope="module")
+def pair():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(200)
+    return x, x + rng.standard_normal(200)
+
+
+class TestPictures:
+    def test_an_estimate(self, pair):
+        estimate = pydine.mutual_information(*pair)
+        axes = estimate.plot()
+        assert len(axes.collections[0].get_offsets()) == 200
+        plt.close(axes.figure)
+        again = pickle.loads(pickle.dumps(estimate))
+        assert again == estimate
+        _, mine = plt.subplots()
+        assert again.plot(mine) is mine
+        plt.close(mine.figure)
+
+    def test_an_estimate_without_rows(self):
+        with pytest.raises(ValueError, match="holds no rows to draw"):
+            InformationEstimate(0.1, 0.1, "gaussian", 50, (1, 1, 0)).plot()
+
+    def test_a_test(self, pair):
+        result = pydine.independence_test(*pair, n_permutations=99)
+        axes = result.plot()
+        assert "rejected at 0.05" in axes.get_title()
+        assert sum(bar.get_height() for bar in axes.patches) == 99
+        plt.close(axes.figure)
+
+    def test_a_test_without_permutations(self, pair):
+        with pytest.raises(ValueError, match="pass method='permutation'"):
+            pydine.independence_test(*pair, method="analytic").plot()

@@ -1,0 +1,179 @@
+"""The cache of fitted units: what is found is what would have been fitted, whatever lies in the folder."""
+
+import json
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pydine
+from pydine.units import cache as cache_module
+from pydine.units.cache import UnitCache
+from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
+
+SETTINGS = LadderSettings(iterations=20)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    context = rng.standard_normal((2, 150))
+    return np.sin(2 * context[0]) + 0.3 * rng.standard_normal(150), context
+
+
+def same(a, b):
+    assert a.rung_weights == b.rung_weights
+    assert a.marginal_weight == b.marginal_weight
+    np.testing.assert_array_equal(a.weights, b.weights)
+    for one, other in zip(a.models, b.models, strict=True):
+        assert (one.network, one.expansion) == (other.network, other.expansion)
+        np.testing.assert_array_equal(one.theta, other.theta)
+
+
+def test_what_is_found_is_what_was_fitted(data, tmp_path):
+    plain = fit_ladder(*data, SETTINGS)
+    assert plain.models
+    first = UnitCache(tmp_path)
+    same(first.fit(*data, SETTINGS), plain)
+    same(first.fit(*data, SETTINGS), plain)
+    assert first.info()[:2] == (1, 1)
+    later = UnitCache(tmp_path)  # another process, say
+    found = later.fit(*data, SETTINGS)
+    same(found, plain)
+    assert later.info()[:2] == (1, 0)
+    assert later.info().hit_rate == 1.0
+    np.testing.assert_array_equal(found.latent(*data), plain.latent(*data))
+
+
+def test_cross_fitted_densities_are_kept_too(data, tmp_path):
+    unit, densities = cross_fit_ladder(*data, SETTINGS)
+    for cache in (UnitCache(tmp_path), UnitCache(tmp_path)):
+        found, found_densities = cache.cross_fit(*data, SETTINGS)
+        same(found, unit)
+        np.testing.assert_array_equal(found_densities, densities)
+    assert cache.info()[:2] == (1, 0)
+
+
+def test_a_unit_without_context_needs_no_place(data):
+    cache = UnitCache()
+    assert cache.fit(data[0], data[1][:0], SETTINGS).marginal_weight == 1.0
+    assert cache.has(data[0], data[1][:0], SETTINGS)
+    assert cache.info()[:3] == (0, 0, 0)
+
+
+def variations(target, context):
+    nudged = context.copy()
+    nudged[1, 149] = np.nextafter(nudged[1, 149], 9.0)
+    yield target[::-1].copy(), context, SETTINGS
+    yield target, nudged, SETTINGS
+    yield target, context[::-1].copy(), SETTINGS
+    yield target, context[:1], SETTINGS
+    yield context[0], np.vstack([target, context[1]]), SETTINGS
+    for change in ({"seed": 1}, {"networks": 1}, {"weight_decay": 0.5}, {"iterations": 21}, {"folds": 2}):
+        yield target, context, replace(SETTINGS, **change)
+
+
+def test_everything_a_unit_depends_on_is_in_its_name(data):
+    """The last bit of one value, the order of the columns, where one array ends, any setting."""
+    names = [cache_module._key("fit", *data, SETTINGS)]
+    names += [cache_module._key("fit", *variation) for variation in variations(*data)]
+    names += [cache_module._key("cross-fit", *data, SETTINGS)]
+    assert len(set(names)) == len(names)
+
+
+def test_the_sources_of_the_engine_are_in_the_name(data, monkeypatch):
+    before = cache_module._key("fit", *data, SETTINGS)
+    monkeypatch.setattr(cache_module, "SOURCES_DIGEST", "of another version")
+    assert cache_module._key("fit", *data, SETTINGS) != before
+
+
+def test_memory_has_a_bound(data):
+    cache = UnitCache(max_bytes=20_000)
+    for seed in range(6):
+        cache.fit(*data, replace(SETTINGS, seed=seed))
+    assert 1 <= cache.info().entries < 6
+    assert cache.info().nbytes <= 20_000
+    cache.fit(*data, replace(SETTINGS, seed=5))  # used last, so still there
+    assert cache.info().hits == 1
+    cache.fit(*data, replace(SETTINGS, seed=0))
+    assert cache.info().misses == 7
+
+
+def files_of(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", pickle.dumps({"a": 1}), None])
+def test_a_file_that_is_none_of_ours_is_fitted_again(data, tmp_path, content):
+    UnitCache(tmp_path).fit(*data, SETTINGS)
+    (path,) = files_of(tmp_path)
+    path.write_bytes(path.read_bytes()[:-40] if content is None else content)
+    again = UnitCache(tmp_path)
+    same(again.fit(*data, SETTINGS), fit_ladder(*data, SETTINGS))
+    assert again.info()[:2] == (0, 1)
+    assert UnitCache(tmp_path).has(*data, SETTINGS)
+
+
+class Trap:
+    """A pickle that would run code."""
+
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('code was run')",))
+
+
+def test_no_code_is_run_from_a_file(data, tmp_path):
+    UnitCache(tmp_path).fit(*data, SETTINGS)
+    (path,) = files_of(tmp_path)
+    head = np.array([Trap()], dtype=object)
+    with path.open("wb") as file:
+        np.savez(file, head=head, theta=np.zeros(3), weights=np.ones(1), log_density=np.zeros(0))
+    same(UnitCache(tmp_path).fit(*data, SETTINGS), fit_ladder(*data, SETTINGS))
+
+
+@pytest.mark.parametrize(
+    "change", [{"length": 3}, {"expansion": "eval"}, {"network": []}, {"network": {"n_context": 1}}]
+)
+def test_a_file_whose_parts_do_not_fit_is_fitted_again(data, tmp_path, change):
+    UnitCache(tmp_path).fit(*data, SETTINGS)
+    (path,) = files_of(tmp_path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    head = json.loads(arrays["head"].tobytes())
+    head["models"][0] |= change
+    arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+    again = UnitCache(tmp_path)
+    same(again.fit(*data, SETTINGS), fit_ladder(*data, SETTINGS))
+    assert again.info()[:2] == (0, 1)
+
+
+def test_nothing_half_written_is_left(data, tmp_path):
+    UnitCache(tmp_path).fit(*data, SETTINGS)
+    assert [path.suffix for path in files_of(tmp_path)] == [".npz"]
+
+
+def test_results_do_not_depend_on_the_cache(tmp_path):
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal((200, 2))
+    x, y = np.sin(2 * z[:, 0]) + rng.standard_normal((2, 200))
+    plain = pydine.mutual_information(x, y, z)
+    for _ in range(2):
+        assert pydine.mutual_information(x, y, z, cache=tmp_path) == plain
+    test = pydine.independence_test(x, y, z, n_permutations=99)
+    assert pydine.independence_test(x, y, z, n_permutations=99, cache=str(tmp_path)).pvalue == test.pvalue
+
+
+def test_bad_caches_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"cache must be None, a folder or a pydine\.UnitCache, but got 3"):
+        pydine.mutual_information(np.arange(30.0), np.arange(30.0) ** 2, cache=3)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="cache must be a folder that can be made"):
+        UnitCache(tmp_path / "file")
+
+
+def test_it_tells_what_it_did(tmp_path):
+    assert repr(UnitCache()) == "UnitCache(memory: 0 hits, 0 misses, 0 units and 0 KiB in memory)"
+    assert str(tmp_path) in repr(UnitCache(tmp_path))
+    assert UnitCache().info().hit_rate == 0.0

@@ -18,7 +18,7 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 from pydine.units.execution import ensure_compiled, run
-from pydine.units.ladder import LadderSettings, fit_ladder
+from pydine.units.ladder import LadderSettings, fit_ladder, n_partitions
 from pydine.units.plan import Unit, autoregressive, columnwise, unique
 from pydine.units.rows import View, column_order, outwards
 from pydine.units.unit import FittedUnit
@@ -47,7 +47,7 @@ class Latents:
     projection : Projection, optional
     functions : ndarray, shape (n, r), optional
         The functions of z that are projected out, if they are evaluated already.
-    fold_products : ndarray, shape (folds, dx + dy, dx + dy), optional
+    fold_products : ndarray, shape (folds x partitions, dx + dy, dx + dy), optional
         The cross-products that the flows of each fold alone would give.
     view : View, optional
         In which order, and with which signs, a base is to see the latents; as they are if there is none.
@@ -279,12 +279,12 @@ def fit_flow_of(
     fits[dx + dy :] = [fits[dx + dy + i] for i in z_order]
     scores = np.array([scores for _, scores in fits])
 
-    folds = settings.folds if len(blocks[0]) <= ROWS_KEPT and dz else 0
+    folds = settings.folds * n_partitions(len(blocks[0])) if len(blocks[0]) <= ROWS_KEPT and dz else 0
 
     def fit_unit(unit: Unit) -> tuple[FittedUnit, ScoreMap, FloatArray, FloatArray]:
         target, context = scores[unit.target], scores[list(unit.context)]
         fitted = (cache.fit if cache else fit_ladder)(target, context, settings)
-        by_fold = [_latent(fitted.of_fold(i, settings.folds), target, context)[1] for i in range(folds)]
+        by_fold = [_latent(fitted.of_fold(i, folds), target, context)[1] for i in range(folds)]
         return fitted, *_latent(fitted, target, context), np.array(by_fold)
 
     fitted, recalibration, columns, by_fold = zip(*run(fit_unit, units, n_jobs, step), strict=True)

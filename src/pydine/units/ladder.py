@@ -13,7 +13,6 @@ fitted again on all rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -40,6 +39,7 @@ LINEAR_PRECISION, BASIS_PRECISION = 0.67, 13.0
 LINEAR_ITERATIONS, TOLERANCE = 40, 1e-4
 WARP_PRECISION = 1000.0  # of the cubes in an index network: columns bend little when they are turned into scores
 INDEX_SLOPE = 0.8  # of an index network's hidden units at the start; their middles are spread over the index
+PARTITION_ROWS, MOST_PARTITIONS = 1200, 4  # rows of all partitions together, and partitions at most
 LEAST_DEVIATION = 1e-6  # of a residual, for its logarithm to be one
 PATIENCE = 30  # steps in the first fold that do not follow held-out rows any better, and training ends
 
@@ -104,10 +104,13 @@ class _Rung:
 class _Folds:
     """What was fitted in every fold: the rows held out, the models, and their log-densities of those rows.
 
+    Where rows are few there are several partitions, one after the other, of `count` folds each.
+
     The first of the densities' rows is the marginal rung, which has no model. `trust` says how far the first fold's
     rows speak for each rung, between 0 and 1; `sign` with which sign the target was learned.
     """
 
+    count: int
     rows: list[RowArray]
     sign: float
     names: list[str]
@@ -116,8 +119,13 @@ class _Folds:
     densities: list[FloatArray]
 
     def weights(self, without: int | None = None) -> FloatArray:
-        """Weights of the mixture of rungs by all folds' rows, or by those of all folds but one, shape (rungs,)."""
-        held = [d for j, d in enumerate(self.densities) if j != without]
+        """Weights of the mixture of rungs by all rows, or by those that are not in one of the folds, shape (rungs,).
+
+        Without a fold, its own partition alone says what the weights are.
+        """
+        first = 0 if without is None else without - without % self.count
+        last = len(self.densities) if without is None else first + self.count
+        held = [self.densities[j] for j in range(first, last) if j != without]
         weights: FloatArray = mixture_weights(np.hstack(held)) * self.trust
         weights /= weights.sum()
         return weights
@@ -163,10 +171,8 @@ def cross_fit_ladder(
         return MARGINAL, MARGINAL.log_density(target, context)
     folds = _fit_folds(target, context, settings)
     unit = _assemble(folds)
-    log_density = np.empty(len(target))
-    for rows, densities in zip(folds.rows, _held_out(folds), strict=True):
-        log_density[rows] = densities
-    unseen = np.setdiff1d(np.arange(len(target)), np.concatenate(folds.rows))
+    log_density = _held_out(folds, len(target))
+    unseen = np.flatnonzero(np.isnan(log_density))
     log_density[unseen] = unit.log_density(target[unseen], context[:, unseen])
     return unit, log_density
 
@@ -187,13 +193,19 @@ def held_out_likelihood(
     if len(context) == 0:
         return float(MARGINAL.log_density(target, context).mean())
     folds = _fit_folds(target, context, settings, shared)
-    return float(np.concatenate(list(_held_out(folds))).mean())
+    return float(np.nanmean(_held_out(folds, len(target))))
 
 
-def _held_out(folds: _Folds) -> Iterator[FloatArray]:
-    """Log-densities of each fold's rows, under mixtures whose weights come from the other folds."""
-    for i, densities in enumerate(folds.densities):
-        yield mixture_log_density(densities, folds.weights(without=i))
+def _held_out(folds: _Folds, n: int) -> FloatArray:
+    """Log-densities of n rows by models that have not seen them, shape (n,); NaN for rows that no fold has.
+
+    The weights of a fold's mixture come from the other folds. Several partitions are mixed evenly.
+    """
+    held = np.full((len(folds.rows) // folds.count, n), np.nan)
+    for i, (rows, densities) in enumerate(zip(folds.rows, folds.densities, strict=True)):
+        held[i // folds.count, rows] = mixture_log_density(densities, folds.weights(without=i))
+    mixed: FloatArray = mixture_log_density(held, np.full(len(held), 1.0 / len(held))) if len(held) > 1 else held[0]
+    return mixed
 
 
 def _fit_folds(
@@ -203,8 +215,8 @@ def _fit_folds(
     # Training is symmetric in the target's sign but for rounding, which it amplifies.
     sign = float(signs(target[None], row_marks(np.vstack([target, context])))[0])
     target = sign * target
-    held = _partition(target, context, settings)
-    folds = [_Fold.of(i, target, context, held, settings, shared) for i in range(settings.folds)]
+    held = _partitions(target, context, settings)
+    folds = [_Fold.of(i, target, context, held, settings, shared) for i in range(len(held))]
     climbed = _climb(folds[0], _rungs(len(context), len(folds[0].t), settings))
     models, all_densities = [climbed.models], [climbed.densities]
     for fold in folds[1:]:
@@ -212,16 +224,21 @@ def _fit_folds(
         models.append(fitted)
         all_densities.append(np.array([fold.marginal_density, *map(fold.density_of, fitted)]))
     names = ["marginal", *(rung.name for rung in climbed.rungs)]
-    return _Folds(held, sign, names, climbed.trust, models, all_densities)
+    return _Folds(settings.folds, held, sign, names, climbed.trust, models, all_densities)
 
 
-def _partition(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:
-    """Which rows each fold holds out.
+def _partitions(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:
+    """Which rows each fold holds out, fold by fold of one partition after the other.
 
     They are dealt out in the order of how far out their target lies; rows as far out as each other go by their context.
     """
-    order = np.lexsort((target, np.abs(context).sum(axis=0), np.abs(target)))
-    return dealt(some_of(order, settings.max_rows), settings.folds)
+    order = some_of(np.lexsort((target, np.abs(context).sum(axis=0), np.abs(target))), settings.max_rows)
+    return [rows for i in range(n_partitions(len(order))) for rows in dealt(order, settings.folds, i)]
+
+
+def n_partitions(n: int) -> int:
+    """How many partitions n rows are worth: which rows are in which fold matters more the fewer there are."""
+    return int(np.clip(PARTITION_ROWS // n, 1, MOST_PARTITIONS))
 
 
 @dataclass(frozen=True)
@@ -249,8 +266,10 @@ class _Fold:
         settings: LadderSettings,
         shared: SharedRungs,
     ) -> _Fold:
-        """The fold that holds out the i-th of the sets of rows."""
-        parts = np.concatenate([rows for j, rows in enumerate(held) if j != i]), held[i]
+        """The fold that holds out the i-th of the sets of rows, and learns from the others of its partition."""
+        first = i - i % settings.folds
+        others = [held[j] for j in range(first, first + settings.folds) if j != i]
+        parts = np.concatenate(others), held[i]
         (t, t_held), (x, x_held) = ([np.take(a, rows, axis=-1) for rows in parts] for a in (target, context))
         return cls(i, t, x, t_held, x_held, settings, shared)
 

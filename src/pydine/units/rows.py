@@ -31,12 +31,12 @@ def outwards(columns: FloatArray) -> RowArray:
     return np.lexsort(keys)
 
 
-def dealt(order: RowArray, folds: int) -> list[RowArray]:
+def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
     """Deal rows out to folds: every few neighbours in an order are spread over the folds at random.
 
-    So all folds have the same share of the middle and of the outskirts.
+    So all folds have the same share of the middle and of the outskirts. There are many such partitions.
     """
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng([SEED, partition])
     neighbours = np.tile(np.arange(folds), (-(-len(order) // folds), 1))
     labels = rng.permuted(neighbours, axis=1).ravel()[: len(order)]
     return [order[labels == i] for i in range(folds)]

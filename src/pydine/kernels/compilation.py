@@ -43,13 +43,13 @@ def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
     Numba's cache is valid as long as the file of the function itself has not changed, though the machine code holds
     that of functions from other files too. Here it is valid as long as no file of `kernels` or `units` has changed.
 
-    What is `inlined` leaves no function of its own behind. There would be two of it otherwise, one by itself and one
-    optimised together with its caller, and which of them runs would depend on whether the machine code was compiled in
-    this process or read from disk: the same data would give another last digit the first time.
+    What is `inlined` becomes a part of its callers before they are compiled, and is not compiled by itself.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", forceinline=inlined)(function)
+        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", inline="always" if inlined else "never")(
+            function
+        )
         cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if hasattr(cache_file, "_source_stamp"):
             cache_file._source_stamp = SOURCES_DIGEST

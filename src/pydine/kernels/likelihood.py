@@ -1,4 +1,4 @@
-"""The compiled kernel: log-likelihood of one unit, its gradient, and the two tails of its CDF.
+"""The compiled kernel: log-likelihood of one unit, its gradient, and the mixture that it is of every row.
 
 A unit is one target column t and its context columns x. Its conditional density is a mixture of k Gaussians
 whose logits a_j, means m_j and log-scales s_j come from a network of the context (the paper's conditioner and
@@ -26,15 +26,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import SQRT_HALF, dot, exp, like, log, log_tail, row_dot, row_dots, row_sum, upper_tail
+from pydine.kernels.arithmetic import dot, exp, like, log, row_dot, row_dots, row_sum
 from pydine.kernels.compilation import compiled
 
 MOST_ROWS, LANES = 352, 32  # rows worked on together: they stay in the caches; a multiple of what is done at once
 IDENTITY, TANH, RELU = 0, 1, 2
 LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE = -7.0, 3.0
 HALF_LOG_2PI = 0.9189385332046727
-TINY = 1e-300
-FARTHEST = -1e150  # scales: farther out the square of the distance would overflow
 
 _compiled, _part = compiled(), compiled(inlined=True)
 
@@ -379,80 +377,15 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     return result
 
 
-@_part
-def _components(k, to, values, centred, log_scale, total):
-    """Turn a block's outputs, from row `to` on, into the softmax weights w_j, z_j, and their sum over j in `total`.
-
-    The weights are left as they are: dividing by the sum is for whoever uses them.
-    """
-    width = values.shape[1]
-    for i in range(width):
-        top = values[to, i]
-        for j in range(1, k):
-            top = max(top, values[to + j, i])
-        total[i] = top
-    for j in range(k):
-        a, m, s = to + j, to + k + j, to + 2 * k + j
-        for i in range(width):
-            values[a, i] = exp(values[a, i] - total[i])
-        for i in range(width):
-            bounded = min(max(values[s, i] + log_scale[i], LOWEST_LOG_SCALE), HIGHEST_LOG_SCALE)
-            values[m, i] = (centred[i] - values[m, i]) * exp(-bounded)
-    for i in range(width):
-        total[i] = 0.0
-    for j in range(k):
-        for i in range(width):
-            total[i] += values[to + j, i]
-
-
 @_compiled
-def add_tails(theta, sizes, activations, groups, skip, weight, target, context, lower, upper):
-    """Add `weight` times the transformer's two tails (paper, "Transformer") to `lower` and `upper`.
-
-    tau(t; x) = sum_j w_j Phi(z_j) and 1 - tau, each summed from its own side: neither is ever rounded to 1.
+def components(theta, sizes, activations, groups, skip, target, context, shares, z):
+    """The mixture of every row: weights w_j to `shares` and (t - mu_j) / sigma_j to `z`, shapes (k, n).
 
     Parameters
     ----------
     theta : (p,) float64; sizes, activations, groups, skip as in `log_likelihood`.
-    weight : float, positive; what this model counts in a mixture of models.
     target : (n,) float64, context : (c, n) float64.
-    lower, upper : (n,) float64, the tails accumulated so far.
-    """
-    n, k = target.shape[0], sizes[-1] // 3
-    width = _block_width(n)
-    values = np.empty((context.shape[0] + sizes[1:].sum(), width))
-    centred, log_scale, total, small = np.empty(width), np.zeros(width), np.empty(width), np.empty(width)
-    for begin in range(0, n, width):
-        rows = min(width, n - begin)
-        t, x = target[begin : begin + rows], context[:, begin : begin + rows]
-        to, _ = _outputs(theta, sizes, activations, groups, skip, t, x, values, centred, log_scale)
-        _components(k, to, values, centred, log_scale, total)
-        low, high = lower[begin : begin + rows], upper[begin : begin + rows]
-        for j in range(k):
-            z, share = values[to + k + j], values[to + j]
-            for i in range(width):
-                small[i] = upper_tail(abs(z[i]))
-            for i in range(rows):
-                part = weight * share[i] / total[i]
-                low[i] += part * (small[i] if z[i] < 0.0 else 1.0 - small[i])
-                high[i] += part * (1.0 - small[i] if z[i] < 0.0 else small[i])
-
-
-@_part
-def _log_phi(z):
-    """ln Phi(z), finite for every finite z."""
-    if z >= 0.0:
-        return log(1.0 - upper_tail(z))
-    log_ratio, t = log_tail(-z * SQRT_HALF)
-    return log(0.5 * t) + log_ratio
-
-
-@_compiled
-def add_log_tail(theta, sizes, activations, groups, skip, weight, target, context, side, log_tails):
-    """Add, in logarithms, `weight` times one tail: for the few rows so far out that the tail itself underflows.
-
-    `side` is 1 for the lower tail and -1 for the upper one; `log_tails` (n,) float64 holds what was accumulated so
-    far, -inf to begin with; the rest is as in `add_tails`.
+    shares, z : (k, n) float64
     """
     n, k = target.shape[0], sizes[-1] // 3
     width = _block_width(n)
@@ -462,11 +395,25 @@ def add_log_tail(theta, sizes, activations, groups, skip, weight, target, contex
         rows = min(width, n - begin)
         t, x = target[begin : begin + rows], context[:, begin : begin + rows]
         to, _ = _outputs(theta, sizes, activations, groups, skip, t, x, values, centred, log_scale)
-        _components(k, to, values, centred, log_scale, total)
-        for i in range(rows):
-            for j in range(k):
-                z = max(side * values[to + k + j, i], FARTHEST)
-                term = log(max(weight * values[to + j, i] / total[i], TINY)) + _log_phi(z)
-                sofar = log_tails[begin + i]
-                high, low = max(sofar, term), min(sofar, term)
-                log_tails[begin + i] = high + log(1.0 + exp(low - high))
+        for i in range(width):
+            total[i] = values[to, i]
+        for j in range(1, k):
+            for i in range(width):
+                total[i] = max(total[i], values[to + j, i])
+        for j in range(k):
+            a, m, s = to + j, to + k + j, to + 2 * k + j
+            for i in range(width):
+                values[a, i] = exp(values[a, i] - total[i])
+            for i in range(width):
+                bounded = min(max(values[s, i] + log_scale[i], LOWEST_LOG_SCALE), HIGHEST_LOG_SCALE)
+                values[m, i] = (centred[i] - values[m, i]) * exp(-bounded)
+        for i in range(width):
+            total[i] = 0.0
+        for j in range(k):
+            for i in range(width):
+                total[i] += values[to + j, i]
+        for j in range(k):
+            for i in range(rows):
+                shares[j, begin + i] = values[to + j, i] / total[i]
+            for i in range(rows):
+                z[j, begin + i] = values[to + k + j, i]

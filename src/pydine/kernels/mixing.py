@@ -39,7 +39,8 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
             ratios[j, i] = exp(log_densities[j, i] - inverse[i])
     weights, fresh = np.full(m, 1.0 / m), np.empty(m)
     for _ in range(iterations):
-        inverse[:] = 0.0
+        for i in range(n):
+            inverse[i] = 0.0
         for j in range(m):
             for i in range(n):
                 inverse[i] += weights[j] * ratios[j, i]
@@ -47,8 +48,10 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
             inverse[i] = 1.0 / inverse[i]
         for j in range(m):
             fresh[j] = weights[j] * dot(ratios[j], inverse) / n
-        change = np.abs(fresh - weights).max()
-        weights[:] = fresh
+        change = 0.0
+        for j in range(m):
+            change = max(change, abs(fresh[j] - weights[j]))
+            weights[j] = fresh[j]
         if change < 1e-4:
             break
     return weights
@@ -79,7 +82,9 @@ def mixture_log_density(log_densities: FloatArray, weights: FloatArray) -> Float
 def mixture_moments(logits, means, log_scales):
     """Mean and variance of a mixture of Gaussians whose logits, means and log-scales have shape (k,)."""
     k = logits.shape[0]
-    top = logits.max()
+    top = logits[0]
+    for j in range(1, k):
+        top = max(top, logits[j])
     total_weight, mean, square = 0.0, 0.0, 0.0
     for j in range(k):
         w, s = exp(logits[j] - top), exp(log_scales[j])

@@ -1,4 +1,4 @@
-"""The standard normal distribution's quantiles, with the same bits on every machine.
+"""Tails and quantiles of the standard normal distribution, and of mixtures, with the same bits on every machine.
 
 SciPy's come from the C library's logarithm, which has variants for each processor. All that a unit is trained on is a
 quantile of a rank, so these must not differ.
@@ -17,6 +17,8 @@ from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
 SQRT_2PI = 2.5066282746310002
+TINY = 1e-300
+FARTHEST = -1e150  # scales: farther out the square of the distance would overflow
 TABLES_KEPT = 8  # of scores, one for each number of rows
 
 
@@ -91,3 +93,48 @@ def normal_quantile(p: FloatArray) -> FloatArray:
     out = np.empty(len(flat))
     quantiles(flat, 1.0 - flat, out)
     return out.reshape(p.shape)
+
+
+# --- tails of mixtures ------------------------------------------------------------------------------------------------
+
+
+@compiled()
+def add_tails(weight, shares, z, lower, upper):
+    """Add `weight` times the transformer's two tails (paper, "Transformer") to `lower` and `upper`.
+
+    tau(t; x) = sum_j w_j Phi(z_j) and 1 - tau, each summed from its own side: neither is ever rounded to 1.
+
+    Parameters
+    ----------
+    weight : float, positive; what this model counts in a mixture of models.
+    shares, z : (k, n) float64, the weights w_j and z_j of every row.
+    lower, upper : (n,) float64, the tails accumulated so far.
+    """
+    k, n = z.shape
+    small = np.empty(n)
+    for j in range(k):
+        for i in range(n):
+            small[i] = upper_tail(abs(z[j, i]))
+        for i in range(n):
+            part = weight * shares[j, i]
+            lower[i] += part * (small[i] if z[j, i] < 0.0 else 1.0 - small[i])
+            upper[i] += part * (1.0 - small[i] if z[j, i] < 0.0 else small[i])
+
+
+@compiled()
+def add_log_tail(weight, shares, z, side, log_tails):
+    """Add, in logarithms, `weight` times one tail: for the few rows so far out that the tail itself underflows.
+
+    `side` is 1 for the lower tail and -1 for the upper one; `log_tails` (n,) float64 holds what was accumulated so
+    far, -inf to begin with; the rest is as in `add_tails`.
+    """
+    k, n = z.shape
+    for i in range(n):
+        for j in range(k):
+            distance = max(side * z[j, i], FARTHEST)
+            log_ratio, t = log_tail(abs(distance) * SQRT_HALF)
+            below = log(0.5 * t) + log_ratio  # ln Phi(-|distance|)
+            log_phi = below if distance < 0.0 else log(1.0 - exp(below))
+            term = log(max(weight * shares[j, i], TINY)) + log_phi
+            high, low = max(log_tails[i], term), min(log_tails[i], term)
+            log_tails[i] = high + log(1.0 + exp(low - high))

@@ -50,6 +50,13 @@ def _add(factor, a, out):
 
 
 @_part
+def _copy(a, out):
+    """An assignment of slices would bring the check of their lengths, and take longer to compile than all else."""
+    for i in range(a.shape[0]):
+        out[i] = a[i]
+
+
+@_part
 def _direction(grad, steps, changes, rho, count, alpha, out):
     """Two-loop recursion: minus the inverse Hessian's estimate times the gradient."""
     stored = min(count, MEMORY)
@@ -119,12 +126,18 @@ def maximise(
         slope = dot(direction, grad)
         if slope >= 0.0:  # the memory no longer describes the surface: forget it
             count = 0
-            direction[:] = -grad
+            for j in range(p):
+                direction[j] = -grad[j]
             slope = -dot(grad, grad)
         if slope > -1e-16:
             iteration -= 1
             break
-        length = 1.0 if count > 0 else min(1.0, 1.0 / np.abs(grad).sum())
+        length = 1.0
+        if count == 0:
+            size = 0.0
+            for j in range(p):
+                size += abs(grad[j])
+            length = min(1.0, 1.0 / size)
         accepted = False
         for _ in range(12):
             for j in range(p):
@@ -149,14 +162,14 @@ def maximise(
             rho[i] = 1.0 / bend
             count += 1
         calm = calm + 1 if value - trial_value < tolerance else 0
-        theta[:] = trial
-        grad[:] = trial_grad
+        _copy(trial, theta)
+        _copy(trial_grad, grad)
         value = trial_value
         if held > 0:
             likelihood = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
             if likelihood > best_held + 1e-5:
                 best_held, at_best = likelihood, iteration
-                best[:] = theta
+                _copy(theta, best)
             elif iteration - at_best >= patience:
                 break
         if calm >= 2:

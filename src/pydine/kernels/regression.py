@@ -89,7 +89,9 @@ def largest_eigenvector(matrix):
     Its entry of largest size is positive.
     """
     c = matrix.shape[0]
-    a, vectors = matrix.copy(), np.eye(c)
+    a, vectors, largest = matrix.copy(), np.zeros((c, c)), 0
+    for k in range(c):
+        vectors[k, k] = 1.0
     for _ in range(SWEEPS):
         off = 0.0
         for p in range(c):
@@ -110,7 +112,16 @@ def largest_eigenvector(matrix):
                 for k in range(c):
                     left, right = vectors[k, p], vectors[k, q]
                     vectors[k, p], vectors[k, q] = cosine * left - sine * right, sine * left + cosine * right
-        if off < 1e-14 * np.abs(np.diag(a)).max():
+        largest = 0
+        for p in range(1, c):
+            largest = p if abs(a[p, p]) > abs(a[largest, largest]) else largest
+        if off < 1e-14 * abs(a[largest, largest]):
             break
-    found = vectors[:, np.argmax(np.abs(np.diag(a)))].copy()
-    return found if found[np.argmax(np.abs(found))] > 0.0 else -found
+    found, peak = np.empty(c), 0
+    for k in range(c):
+        found[k] = vectors[k, largest]
+        peak = k if abs(found[k]) > abs(found[peak]) else peak
+    if found[peak] < 0.0:
+        for k in range(c):
+            found[k] = -found[k]
+    return found

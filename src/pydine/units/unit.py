@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.kernels.likelihood import add_log_tail, add_tails, log_likelihood
+from pydine.kernels.likelihood import components, log_likelihood
 from pydine.kernels.mixing import mixture_log_density
-from pydine.kernels.normal import log_quantiles, quantiles
+from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quantiles
 from pydine.types import FloatArray
 from pydine.units.network import Network
 
@@ -71,6 +71,12 @@ class Model:
     network: Network
     theta: FloatArray
     expansion: Expansion
+
+    def components(self, target: FloatArray, expanded: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weights w_j and (t - mu_j) / sigma_j of rows whose context is expanded already, shapes (k, n)."""
+        shares, z = np.empty((2, self.network.components, len(target)))
+        components(self.theta, *self.network.layout, target, expanded, shares, z)
+        return shares, z
 
     def log_density(self, target: FloatArray, context: FloatArray) -> FloatArray:
         """ln p(t | x) of rows; shapes (n,) and (c, n) to (n,), in nats."""
@@ -140,7 +146,7 @@ class FittedUnit:
             t, x = self.sign * target[rows], np.ascontiguousarray(context[:, rows])
             lower, upper = np.zeros(len(t)), np.zeros(len(t))
             for weight, model, expanded in self._mixture(x):
-                add_tails(model.theta, *model.network.layout, weight, t, expanded, lower, upper)
+                add_tails(weight, *model.components(t, expanded), lower, upper)
             quantiles(lower, upper, latent[rows])
             far = np.minimum(lower, upper) < SMALLEST_TAIL
             if far.any():
@@ -154,7 +160,7 @@ class FittedUnit:
         for side, where in ((1, is_low), (-1, ~is_low)):
             log_tail = np.full(int(where.sum()), -np.inf)
             for weight, model, expanded in self._mixture(np.ascontiguousarray(x[:, where])):
-                add_log_tail(model.theta, *model.network.layout, weight, t[where], expanded, side, log_tail)
+                add_log_tail(weight, *model.components(t[where], expanded), side, log_tail)
             latent[where] = side * log_quantiles(log_tail)
         return latent
 

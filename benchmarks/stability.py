@@ -25,6 +25,7 @@ import pandas as pd
 
 from answers import CHANGES
 from pydine.experiments.machines import NATIVE, environment, playable
+from pydine.experiments.provenance import code_version, commit
 from questions import Question, questions
 
 HERE = Path(__file__).parent
@@ -212,6 +213,7 @@ def main() -> None:
         *(section for version, table in tables.items() for section in sections(version, table)),
         "## Provenance",
         common.provenance(),
+        *(f"{name}: {code_version(path / 'pydine')} {commit(path / 'pydine')}" for name, path in versions.items()),
     )
 
 

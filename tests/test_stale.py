@@ -47,9 +47,8 @@ def test_states_citations_and_confessions(root):
     assert listed["fresh.md"][-1] == "README.md"
     assert "deadbeef" in listed["old.md"][-2] + listed["old.md"][-3]
 
-    (root / "docs/api/page.md").write_text(
-        "Words.\n\nSee\n`benchmarks/results/old.md`. An earlier version was worse.\n"
-    )
+    page = root / "docs/api/page.md"
+    page.write_text("Words.\n\nSee\n`benchmarks/results/old.md`. An earlier version was worse.\n")
     done, _ = stale(root)
     assert done.returncode == 1
     assert "docs/api/page.md cites old.md, which is stale, without saying so." in done.stdout

@@ -62,6 +62,8 @@ def markdown(rows: Sequence[dict[str, object]]) -> str:
             return "-" if math.isnan(value) else f"{value:.3f}"
         return str(value)
 
+    if not rows:
+        return "Nothing was run."
     head = list(rows[0])
     lines = [head, ["---"] * len(head), *([show(row[name]) for name in head] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

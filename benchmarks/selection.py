@@ -8,34 +8,31 @@ import common
 # isort: split
 
 from argparse import Namespace
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.feature_selection import SelectKBest, mutual_info_classif, mutual_info_regression
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from pydine import ConditionalSelector, mutual_information_score
+from features import (
+    CHOOSERS,
+    FOLDS,
+    FOREIGN,
+    NULL_FEATURES,
+    PEERS,
+    RIVALS,
+    SCORERS,
+    SELECTOR,
+    draw_blanket,
+    draw_fold,
+    draw_nothing,
+)
 from pydine.experiments.runner import Task
 
-FloatArray = NDArray[np.float64]
-Choice = NDArray[np.intp]
-
 SIZES = (500, 1000)
-NULL_SIZES, NULL_FEATURES, NULL_TIMES = (200, 1000), 20, 4
+NULL_SIZES, NULL_TIMES = (200, 1000), 4
 FIGURES = ("score", "missed", "superfluous", "linear", "forest", "features", "test_share")
 MODELS = ("linear", "forest")
-SELECTOR, RIVALS = "ConditionalSelector", ("SelectKBest", "mRMR, difference", "mRMR, quotient")
-FOREIGN = frozenset({*RIVALS, "all features"})  # the others are told what the selector chose, or are ours
 
 NOTES = """
 y = a + tanh(2b) + sin(2c) + d e + noise. Five features are the Markov blanket of y: a, b and c, correlated with each
@@ -60,156 +57,6 @@ chosen and scored on the fold left out: R² for diabetes (442 rows, 10 features)
 30 features). "Difference" is the selector's mean score less the other's, over the same folds; its standard error allows
 for folds that share rows (Nadeau and Bengio, 2003). "All features" is the same model without selection.
 """.strip()
-
-
-# --- synthetic data ---
-
-
-class Features(NamedTuple):
-    """Features, shape (n, p), y of shape (n,), and the columns of the Markov blanket of y."""
-
-    X: FloatArray
-    y: FloatArray
-    blanket: set[int]
-
-    def first(self, n: int) -> "Features":
-        return Features(self.X[:n], self.y[:n], self.blanket)
-
-
-def draw_blanket(n: int, seed: int) -> Features:
-    """20 features in random order."""
-    rng = np.random.default_rng([n, seed])
-    normal = rng.standard_normal
-    common_cause = normal(n)
-    a, b, c = (0.5 * common_cause + np.sqrt(0.75) * normal(n) for _ in range(3))
-    d, e = normal((2, n))
-    y = a + np.tanh(2 * b) + np.sin(2 * c) + d * e + 0.5 * normal(n)
-    redundant = [
-        a + b + 0.5 * normal(n),
-        a + 0.5 * normal(n),
-        b - c + normal(n),
-        np.exp(b + 0.3 * normal(n)),
-        d + e + normal(n),
-    ]
-    shared = normal(n)
-    irrelevant = [*normal((5, n)), *(shared + normal(n) for _ in range(5))]
-    columns = np.column_stack([a, b, c, d, e, *redundant, *irrelevant])
-    order = rng.permutation(columns.shape[1])
-    return Features(columns[:, order], y, set(np.flatnonzero(order < 5).tolist()))
-
-
-def draw_nothing(n: int, seed: int) -> Features:
-    rng = np.random.default_rng([n, seed, 1])
-    return Features(rng.standard_normal((n, NULL_FEATURES)), rng.standard_normal(n), set())
-
-
-# --- methods: data and how many features in, columns out ---
-
-
-def conditional(X: FloatArray, y: NDArray[np.generic]) -> Choice:
-    """The base changes what is reported and not what is chosen."""
-    return ConditionalSelector(base="gaussian").fit(X, y).get_support(indices=True)
-
-
-def k_best(score: Callable[..., object], X: FloatArray, y: NDArray[np.generic], k: int) -> Choice:
-    return SelectKBest(score, k=k).fit(X, y).get_support(indices=True)
-
-
-def mrmr(X: FloatArray, y: NDArray[np.generic], k: int, quotient: bool) -> Choice:
-    """Minimum redundancy, maximum relevance: forward, by information with y and mean information with those chosen."""
-    relevance = mutual_info_regression(X, y, random_state=0)
-    chosen, redundancy = [int(relevance.argmax())], np.zeros(X.shape[1])
-    while len(chosen) < k:
-        redundancy += mutual_info_regression(X, X[:, chosen[-1]], random_state=0)
-        mean = redundancy / len(chosen)
-        value = relevance / np.maximum(mean, 1e-3) if quotient else relevance - mean
-        value[chosen] = -np.inf
-        chosen.append(int(value.argmax()))
-    return np.sort(chosen)
-
-
-def neighbours(score: Callable[..., object]) -> Callable[..., object]:
-    return partial(score, random_state=0)
-
-
-SYNTHETIC: dict[str, Callable[[FloatArray, FloatArray], Choice]] = {
-    SELECTOR: conditional,
-    "SelectKBest": partial(k_best, neighbours(mutual_info_regression), k=5),
-    "SelectKBest, pydine": partial(k_best, mutual_information_score, k=5),
-    "mRMR, difference": partial(mrmr, k=5, quotient=False),
-    "mRMR, quotient": partial(mrmr, k=5, quotient=True),
-}
-
-
-def compare(choose: Callable[[FloatArray, FloatArray], Choice], data: Features) -> dict[str, float | str]:
-    """Whether the choice is the Markov blanket, and by how many features it differs."""
-    chosen = set(choose(data.X, data.y).tolist())
-    missed, superfluous = len(data.blanket - chosen), len(chosen - data.blanket)
-    return {"score": float(missed + superfluous == 0), "missed": missed, "superfluous": superfluous}
-
-
-# --- real data ---
-
-
-def models(is_classes: bool) -> dict[str, object]:
-    linear = LogisticRegression(max_iter=1000) if is_classes else Ridge()
-    forest = RandomForestClassifier if is_classes else RandomForestRegressor
-    return {"linear": make_pipeline(StandardScaler(), linear), "forest": forest(n_estimators=200, random_state=0)}
-
-
-FOLDS = 5
-REAL = {"diabetes": (load_diabetes, False), "breast cancer": (load_breast_cancer, True)}
-
-
-class Fold(NamedTuple):
-    """Which rows of a table train, and which test."""
-
-    name: str
-    number: int
-    train: Choice
-    test: Choice
-
-
-def draw_fold(name: str, seed: int) -> Fold:
-    """The seed is the number of the fold: the first five are those of the first repeat."""
-    load, is_classes = REAL[name]
-    split = RepeatedStratifiedKFold if is_classes else RepeatedKFold
-    folds = split(n_splits=FOLDS, n_repeats=seed // FOLDS + 1, random_state=0).split(*load(return_X_y=True))
-    return Fold(name, seed, *list(folds)[seed])
-
-
-@lru_cache
-def selected(name: str, number: int) -> Choice:
-    """The selector's choice, kept because the others are told how many it chose."""
-    X, y = REAL[name][0](return_X_y=True)
-    train = draw_fold(name, number).train
-    return conditional(X[train], y[train])
-
-
-def k_as_selected(score: Callable[..., object], fold: Fold) -> Choice:
-    X, y = REAL[fold.name][0](return_X_y=True)
-    return k_best(neighbours(score), X[fold.train], y[fold.train], k=len(selected(fold.name, fold.number)))
-
-
-def score_models(choose: Callable[[Fold], Choice], fold: Fold) -> dict[str, float | str]:
-    """Scores of both models on the rows left out, with the features chosen on the others."""
-    load, is_classes = REAL[fold.name]
-    X, y = load(return_X_y=True)
-    columns, train, test = choose(fold), fold.train, fold.test
-    scores = {
-        name: model.fit(X[train][:, columns], y[train]).score(X[test][:, columns], y[test])
-        for name, model in models(is_classes).items()
-    }
-    return {**scores, "features": len(columns), "test_share": len(test) / len(train)}
-
-
-CHOICES: dict[str, Callable[[Fold], Choice]] = {
-    SELECTOR: lambda fold: selected(fold.name, fold.number),
-    "mutual_info_regression": partial(k_as_selected, mutual_info_regression),
-    "mutual_info_classif": partial(k_as_selected, mutual_info_classif),
-    "all features": lambda fold: np.arange(REAL[fold.name][0]().data.shape[1]),
-}
-PEERS = {"diabetes": "mutual_info_regression", "breast cancer": "mutual_info_classif"}
 
 
 # --- tables ---
@@ -287,7 +134,7 @@ def bars(parts: dict[str, pd.DataFrame]) -> list[common.Bar]:
 def planned(part: str, options: Namespace) -> list[Task]:
     """Every dataset or fold of a part, and the methods to run on it."""
     plans = {
-        "blanket": [(f"n = {n}", partial(draw_blanket, n), options.seeds, tuple(SYNTHETIC)) for n in SIZES],
+        "blanket": [(f"n = {n}", partial(draw_blanket, n), options.seeds, tuple(CHOOSERS)) for n in SIZES],
         "nothing": [
             (f"n = {n}", partial(draw_nothing, n), NULL_TIMES * options.seeds, (SELECTOR,)) for n in NULL_SIZES
         ],
@@ -305,11 +152,9 @@ def planned(part: str, options: Namespace) -> list[Task]:
 
 def run(options: Namespace) -> dict[str, pd.DataFrame]:
     """The rows of the three parts, which share a table."""
-    choosers = {name: partial(compare, choose) for name, choose in SYNTHETIC.items()}
-    scorers = {name: partial(score_models, choose) for name, choose in CHOICES.items()}
     kept = partial(common.run_from, options, name="selection", figures=FIGURES, others=FOREIGN)
     return {
-        part: kept(tasks=planned(part, options), methods=scorers if part == "real" else choosers)
+        part: kept(tasks=planned(part, options), methods=SCORERS if part == "real" else CHOOSERS)
         for part in ("real", "nothing", "blanket")
     }
 

@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint types unit docs bench clean
+.PHONY: help demo test quick lint types unit docs bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
@@ -13,6 +13,7 @@ help:
 	@echo "make quick  the fast part of the test suite, in less than a minute"
 	@echo "make docs   build the documentation site into build/site"
 	@echo "make bench  install what the benchmarks need and list their commands"
+	@echo "make stale  list the benchmarks' tables that are not of the code as it is"
 	@echo "make clean  remove $(VENV), caches and build products"
 
 # Stamps record what has been installed, so that a second run starts at once. The install is editable:
@@ -58,7 +59,7 @@ docs: $(VENV)/.installed-docs
 bench: $(VENV)/.installed-bench
 	@echo "Each benchmark is one command and writes its table under benchmarks/results/:"
 	@echo "  $(BIN)/python benchmarks/accuracy.py     error against the oracle on the paper's datasets"
-	@echo "  $(BIN)/python benchmarks/intervals.py    coverage of the intervals on independent datasets"
+	@echo "  $(BIN)/python benchmarks/intervals.py    coverage of the intervals on independent datasets, into the same table"
 	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
 	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
 	@echo "  $(BIN)/python benchmarks/general.py      dependence of any shape, and none, with every base"
@@ -67,10 +68,14 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/causal_discovery.py  skeletons of random graphs with PC, beside other tests"
 	@echo "  $(BIN)/python benchmarks/selection.py    Markov blankets and scores of selected features, beside peers"
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"
+	@echo "  $(BIN)/python benchmarks/stability.py    what moves an answer: CPUs, seeds, orders of rows and columns"
 	@echo "  $(BIN)/python benchmarks/startup.py      time of a command from the prompt to the answer"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"
-	@echo "The paper's experiments, with every competitor: $(BIN)/pydine bench mi | cmi | cit"
+	@echo "The paper's experiments, with every competitor: $(BIN)/pydine bench mi | cmi | cit --output benchmarks/results"
 	@echo "  $(BIN)/python benchmarks/results_page.py  writes docs/results.md from what they left"
+
+stale: $(VENV)/.installed
+	$(BIN)/python benchmarks/stale.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

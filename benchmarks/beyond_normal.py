@@ -9,32 +9,31 @@ import common
 
 # isort: split
 
-import csv
 import math
-import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import pydine
+from pydine.experiments.datasets import Dataset
+from pydine.experiments.runner import Task
 
 JOBS = 2
 SMALL = 5  # columns of a side, up to which the bases are run on their own and the time is judged
-WARM = "spiral-multinormal-sparse-3-3-2-2.0"  # an estimate that needs all kinds of units, not timed
-ALONE = ("gaussian", "flow")
+DEFAULT, ALONE = "dine", ("dine-gaussian", "dine-flow")
 PEERS = ("KSG (bmi)", "CCA", "MINE", "InfoNCE", "NWJ", "Donsker-Varadhan")
-COLUMNS = ("task", "seed", "truth", "estimate", "standard_error", "base", "seconds", *ALONE, "code", "error")
-FIGURES = ("truth", "estimate", "standard_error", "seconds", *ALONE)
+FIGURES = ("truth", "estimate", "standard_error", "base")
 
 ALL_TASKS, SOLVED, WITHIN, SECONDS = 40, 40, 36, 2.0
 SOLVED_FACTOR, WITHIN_FACTOR = 1.5, 1.2
 
 NOTES = f"""
-n = 10,000. "pydine": `pydine.mutual_information(x, y, n_jobs={JOBS})`, all else by default; "gaussian" and "flow": the
-same with that base, where no side has more than {SMALL} columns. Estimates in nats, means over the seeds; "ratio" is
-pydine over the truth. Seconds of pydine: one estimate at a time on 2 cores, n_jobs = {JOBS}, warm.
+n = 10,000. "pydine": `pydine.mutual_information(x, y, n_jobs={JOBS})`, all else by default; "dine-gaussian" and
+"dine-flow": the same with that base, where no side has more than {SMALL} columns. Estimates in nats, means over
+the seeds; "ratio" is pydine over the truth. Seconds of pydine: one estimate at a time on 2 cores, warm.
 
 KSG (bmi), CCA and the neural estimators are those of the package benchmark-mi: CCA and KSG on three seeds, the others
 on one; one thread, seconds with compilation. How they were run: beyond_normal_peers.md.
@@ -51,63 +50,32 @@ or that failed, is not.
 # --- running: one estimate at a time, in this process ---
 
 
-def estimate(x: np.ndarray, y: np.ndarray, base: str = "auto") -> pydine.InformationEstimate:
-    return pydine.mutual_information(x, y, base=base, n_jobs=JOBS, random_state=0)
+def estimate(data: Dataset, base: str = "auto") -> dict[str, float | str]:
+    found = pydine.mutual_information(data.x, data.y, base=base, n_jobs=JOBS, random_state=0)
+    return {"estimate": found.value, "standard_error": found.standard_error, "base": found.base}
 
 
-def load(samples: Path, task: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+METHODS = {DEFAULT: estimate, **{name: partial(estimate, base=name.removeprefix("dine-")) for name in ALONE}}
+
+
+def load(samples: Path, task: str, truth: float, seed: int) -> Dataset:
     with np.load(samples / f"{task}__{seed}.npz") as data:
-        return data["x"], data["y"]
+        x, y = data["x"], data["y"]
+    return Dataset(task, seed, math.nan, x, y, None, x, y, truth)
 
 
-def measure(x: np.ndarray, y: np.ndarray) -> dict[str, str]:
-    """The default's estimate and seconds, the bases' estimates where sides are small, and the error if one failed."""
-    row = {"error": ""}
-    try:
-        start = time.perf_counter()
-        found = estimate(x, y)
-        row["seconds"] = f"{time.perf_counter() - start:.3f}"
-        row |= {"estimate": f"{found.value:.6f}", "standard_error": f"{found.standard_error:.6f}", "base": found.base}
-        if max(x.shape[1], y.shape[1]) <= SMALL:
-            row |= {base: f"{estimate(x, y, base).value:.6f}" for base in ALONE}
-    except Exception as problem:  # noqa: BLE001 a failure is a result: it belongs in its row
-        row["error"] = f"{type(problem).__name__}: {problem}".replace("\n", " ")
-    return row
-
-
-def finished(path: Path, fresh: bool) -> dict[tuple[str, int], dict[str, str]]:
-    """Rows of earlier runs that are complete and did not fail, by task and seed."""
-    if fresh or not path.exists():
-        return {}
-    text = path.read_text()
-    lines = text[: text.rfind("\n") + 1].splitlines()  # an interrupted run may have left half a line
-    rows = [row for row in csv.DictReader(lines) if list(row) == list(COLUMNS) and row["error"] == ""]
-    return {(row["task"], int(row["seed"])): row for row in rows}
-
-
-def run(tasks: pd.DataFrame, samples: Path, seeds: int, path: Path, fresh: bool) -> pd.DataFrame:
-    """Run what is missing, append every row as it is finished, and return all rows of these tasks."""
-    rows, code = finished(path, fresh), common.code_version()
-    wanted = [(task, seed, truth) for seed in range(seeds) for task, truth in zip(tasks.task, tasks.truth, strict=True)]
-    todo = [key for key in wanted if key[:2] not in rows]
-    if todo:
-        estimate(*load(samples, WARM, 0))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows.values())
-        for i, (task, seed, truth) in enumerate(todo, 1):
-            key = {"task": task, "seed": str(seed), "truth": f"{truth:.6f}", "code": code}
-            rows[task, seed] = dict.fromkeys(COLUMNS, "") | key | measure(*load(samples, task, seed))
-            writer.writerow(rows[task, seed])
-            file.flush()
-            print(f"{i} of {len(todo)}:", *rows[task, seed].values(), flush=True)
-    return numbers(pd.DataFrame([rows[key[:2]] for key in wanted], columns=list(COLUMNS)), FIGURES)
-
-
-def numbers(frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
-    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in columns})
+def run(tasks: pd.DataFrame, small: set[str], options: Namespace) -> pd.DataFrame:
+    """The default on every task; the bases on their own where sides are small."""
+    planned = [
+        Task(
+            {"task": task.task, "seed": seed},
+            partial(load, options.samples, task.task, task.truth, seed),
+            (DEFAULT, *ALONE) if task.task in small else (DEFAULT,),
+        )
+        for seed in range(options.seeds)
+        for task in tasks.itertuples()
+    ]
+    return common.run_from(options, planned, "beyond_normal", METHODS, figures=FIGURES)
 
 
 def peers(path: Path) -> pd.DataFrame:
@@ -128,11 +96,13 @@ def mean(values: pd.Series) -> float:
 def task_table(tasks: pd.DataFrame, rows: pd.DataFrame, others: pd.DataFrame) -> list[dict[str, object]]:
     lines = []
     for task in tasks.itertuples():
-        own, theirs = rows[rows.task == task.task], others[others.task == task.task]
+        every, theirs = rows[rows.task == task.task], others[others.task == task.task]
+        own = every[every.method == DEFAULT]
         found = mean(own.estimate)
         line: dict[str, object] = {"task": task.name, "truth": task.truth, "pydine": found}
-        line |= {"base": ", ".join(sorted(set(own.base) - {""})), "ratio": found / task.truth}
-        line |= {"seconds": mean(own.seconds)} | {base: mean(own[base]) for base in ALONE}
+        line |= {"base": ", ".join(sorted(set(own.base.dropna()))), "ratio": found / task.truth}
+        line |= {"seconds": mean(own.seconds)}
+        line |= {base: mean(every[every.method == base].estimate) for base in ALONE}
         lines.append(line | {name: mean(theirs[theirs.method == name].estimate) for name in PEERS})
     return lines
 
@@ -158,10 +128,7 @@ def summary_line(name: str, rows: pd.DataFrame, small: set[str]) -> dict[str, ob
 
 
 def summary(rows: pd.DataFrame, others: pd.DataFrame, small: set[str]) -> list[dict[str, object]]:
-    lines = [summary_line("pydine", rows, small)]
-    for base in ALONE:
-        alone = rows[rows.task.isin(small)].assign(estimate=rows[base], seconds=math.nan)
-        lines.append(summary_line(f"pydine, {base}", alone, small))
+    lines = [summary_line(name, rows[rows.method == name], small) for name in METHODS if (rows.method == name).any()]
     run_peers = [name for name in PEERS if (others.method == name).any()]
     return lines + [summary_line(name, others[others.method == name], small) for name in run_peers]
 
@@ -190,7 +157,7 @@ def main() -> None:
     if options.tasks:
         tasks = tasks[tasks.task.isin(options.tasks)]
     small = set(tasks.task[tasks[["dx", "dy"]].max(axis=1) <= SMALL])
-    rows = run(tasks, options.samples, options.seeds, options.output / "beyond_normal.csv", options.fresh)
+    rows = run(tasks, small, options)
     others = peers(common.RESULTS / "beyond_normal_peers.csv")
     others = others[others.task.isin(tasks.task)]
     lines = summary(rows, others, small)
@@ -205,7 +172,7 @@ def main() -> None:
         "## Each task",
         common.markdown(task_table(tasks, rows, others)),
         "## Provenance",
-        common.provenance(rows.assign(method="pydine")).replace("one thread a process", f"{JOBS} threads"),
+        common.provenance(rows).replace("one thread a process", f"{JOBS} threads"),
     )
 
 

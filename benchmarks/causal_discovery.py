@@ -1,6 +1,6 @@
 """Causal discovery: PC of causal-learn with this library's test, beside Fisher's z and KCI, on non-linear graphs.
 
-python benchmarks/causal_discovery.py [--graphs 20] [--kernel-graphs 2] [--fresh]
+python benchmarks/causal_discovery.py [--graphs 20] [--kernel-graphs 2] [--jobs 2] [--fresh]
 """
 
 import common
@@ -9,23 +9,23 @@ import common
 
 import hashlib
 import json
-import time
-from argparse import ArgumentParser
+from argparse import SUPPRESS
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from causallearn.search.ConstraintBased.PC import pc
 
-from pydine.experiments.runner import code_version
+from pydine.experiments.measure import measured
+from pydine.experiments.runner import Task
 from pydine.integrations import causal_learn  # registers the test "dine"
 
 N_ROWS, N_COLUMNS, DEGREE = 1000, 20, 2.0  # DEGREE: neighbours that a column has, on average
 ALPHA, DEPTH = 0.05, 3
-KEY = ["graph", "method", "run"]
-CODE = code_version()  # of what was imported, though files may change while searches run
+FIGURES = ("f1", "precision", "recall", "edges", "true_edges", "tests", "processor_seconds")
+FLOWS = ("flows_found", "flows_fitted", "digest")
 
 NOTES = f"""
 PC of causal-learn (stable, alpha = {ALPHA}, conditioning sets of at most {DEPTH} columns, the same for all tests) on
@@ -46,6 +46,9 @@ class Graph(NamedTuple):
 
     values: np.ndarray
     skeleton: np.ndarray
+
+    def first(self, n: int) -> "Graph":
+        return Graph(self.values[:n], self.skeleton)
 
 
 FUNCTIONS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
@@ -89,32 +92,28 @@ def _standard(column: np.ndarray) -> np.ndarray:
 # --- one search ---
 
 
-def search(seed: int, method: str, run: int) -> dict[str, object]:
-    data = draw(seed)
-    start = time.process_time()  # what else the machine is doing does not count
-    found = pc(data.values, ALPHA, method, max_k=DEPTH, show_progress=False)
-    seconds = time.process_time() - start
+def search(method: str, data: Graph) -> dict[str, float | str]:
+    with measured() as cost:
+        found = pc(data.values, ALPHA, method, max_k=DEPTH, show_progress=False)
     edges, truth = np.triu(found.G.graph != 0), np.triu(data.skeleton)
     right, n_found, n_true = (int(matrix.sum()) for matrix in (edges & truth, edges, truth))
     pvalues = {key: p for key, p in found.test.pvalue_cache.items() if ";" in key}
     flows = found.test.cache.info() if method == causal_learn.NAME else None
     return {
-        "graph": seed,
-        "method": method,
-        "run": run,
         "f1": 2.0 * right / (n_found + n_true),
         "precision": right / max(n_found, 1),
         "recall": right / n_true,
         "edges": n_found,
         "true_edges": n_true,
         "tests": len(pvalues),
-        "seconds": seconds,
+        "processor_seconds": cost.processor_seconds,
         "flows_found": flows.hits if flows else 0,
         "flows_fitted": flows.misses if flows else 0,
         "digest": _digest(found.G.graph, pvalues),
-        "code": CODE,
-        "error": "",
     }
+
+
+METHODS = {name: partial(search, name) for name in ("dine", "fisherz", "kci")}
 
 
 def _digest(graph: np.ndarray, pvalues: dict[str, float]) -> str:
@@ -123,20 +122,12 @@ def _digest(graph: np.ndarray, pvalues: dict[str, float]) -> str:
     return "#" + hashlib.blake2b(content.encode(), digest_size=6).hexdigest()
 
 
-def run_all(planned: list[tuple[int, str, int]], path: Path, fresh: bool) -> pd.DataFrame:
-    """Run what the file does not have, and keep every row as soon as it is there."""
-    rows = pd.DataFrame() if fresh or not path.exists() else pd.read_csv(path, keep_default_na=False)
-    done = set() if rows.empty else set(rows[KEY].itertuples(index=False, name=None))
-    todo = [key for key in planned if key not in done]
-    if todo:
-        search(10_000, "dine", 0)  # what is imported and compiled is not timed
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for key in todo:
-        row = search(*key)
-        print({name: row[name] for name in (*KEY, "f1", "tests", "seconds")}, flush=True)
-        rows = pd.concat([rows, pd.DataFrame([row])]).sort_values(KEY)
-        rows.to_csv(path, index=False, float_format="%.4g")
-    return rows[[key in planned for key in rows[KEY].itertuples(index=False, name=None)]]
+def tasks(graphs: int, kernel_graphs: int) -> list[Task]:
+    """Every graph with the quick tests; the first ones with KCI too, and with ours once more, to be the same."""
+    planned = [(graph, 0, ("dine", "fisherz")) for graph in range(graphs)]
+    for graph in range(kernel_graphs):
+        planned += [(graph, 1, ("dine",)), (graph, 0, ("kci",))]
+    return [Task({"graph": graph, "run": run}, partial(draw, graph), methods) for graph, run, methods in planned]
 
 
 # --- the tables ---
@@ -151,8 +142,8 @@ def table(rows: pd.DataFrame) -> str:
                 "graphs": len(part),
                 **{name: _with_noise(part[name]) for name in ("f1", "precision", "recall")},
                 "tests a graph": round(part.tests.mean()),
-                "seconds a graph": float(part.seconds.mean()),
-                "seconds a test": float(part.seconds.sum() / part.tests.sum()),
+                "seconds a graph": float(part.processor_seconds.mean()),
+                "seconds a test": float(part.processor_seconds.sum() / part.tests.sum()),
                 "flows found in the cache": _hit_rate(part) if method == "dine" else float("nan"),
             }
         )
@@ -169,8 +160,9 @@ def _hit_rate(rows: pd.DataFrame) -> float:
 
 
 def bars(rows: pd.DataFrame) -> list[common.Bar]:
-    first = rows[rows.run == 0].pivot_table(index="graph", columns="method", values=["f1", "seconds", "tests"])
-    f1, seconds = first["f1"], first["seconds"]
+    figures = ["f1", "processor_seconds", "tests"]
+    first = rows[rows.run == 0].pivot_table(index="graph", columns="method", values=figures)
+    f1, seconds = first["f1"], first["processor_seconds"]
     gain = f1.dine - f1.fisherz
     noise = gain.std() / np.sqrt(len(gain))
     found = [common.Bar(f"F1 over fisherz, mean (noise {noise:.3f})", float(gain.mean()), low=2.0 * noise)]
@@ -188,16 +180,14 @@ def bars(rows: pd.DataFrame) -> list[common.Bar]:
 
 
 def main() -> None:
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--graphs", type=int, default=20, help="with dine and fisherz (default: %(default)s)")
+    parser = common.parser(__doc__, seeds=20)
+    parser.add_argument(
+        "--graphs", type=int, dest="seeds", default=SUPPRESS, help="with dine and fisherz; another name of --seeds"
+    )
     parser.add_argument("--kernel-graphs", type=int, default=2, help="of them, with kci too (default: %(default)s)")
-    parser.add_argument("--fresh", action="store_true", help="run again what earlier runs did")
-    parser.add_argument("--output", type=Path, default=common.RESULTS, help="folder (default: %(default)s)")
     options = parser.parse_args()
-    planned = [(seed, method, 0) for seed in range(options.graphs) for method in ("dine", "fisherz")]
-    for seed in range(options.kernel_graphs):
-        planned += [(seed, "dine", 1), (seed, "kci", 0)]
-    rows = run_all(planned, options.output / "causal_discovery.csv", options.fresh)
+    planned, figures = tasks(options.seeds, options.kernel_graphs), (*FIGURES, *FLOWS)
+    rows = common.run_from(options, planned, "causal_discovery", METHODS, figures=figures)
     common.report(
         options.output / "causal_discovery.md",
         "# Causal discovery",

@@ -1,4 +1,4 @@
-"""What the benchmarks share: their methods, run by the package's runner, and the tables.
+"""What the benchmarks share: the package's runner and registry of methods, the tables, the command line.
 
 Import it before NumPy: it sets every numerical library to one thread.
 """
@@ -10,82 +10,23 @@ import one_thread  # noqa: F401
 import math
 import platform
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-import pydine
-from pydine.baselines.gaussian import gaussian_copula, oracle
-from pydine.baselines.ksg import ksg
 from pydine.experiments import runner
-from pydine.experiments.datasets import Dataset
-from pydine.experiments.methods import combined_pvalue
-from pydine.experiments.runner import Method, Outcome, Task, code_version
+from pydine.experiments.methods import foreign, methods_of
+from pydine.experiments.provenance import code_version, commit
+from pydine.experiments.runner import Method, Task
 
 RESULTS = Path(__file__).parent / "results"
-
-
-# --- methods: a dataset in, an estimate in nats (or a p-value) out ---
-
-
-def _default(data: Dataset, base: str = "auto") -> Outcome:
-    estimate = pydine.mutual_information(data.x, data.y, data.z, base=base, random_state=0, n_jobs=1)
-    interval = estimate.confidence_interval(0.95)
-    return Outcome(estimate.value, interval.low, interval.high)
-
-
-def _paper(data: Dataset) -> Outcome:
-    model = pydine.DINE.paper(random_state=data.seed).fit(data.x, data.y, data.z)
-    return Outcome(model.information_.value)
-
-
-def _test(data: Dataset, n_permutations: int = 199) -> Outcome:
-    """A p-value in the place of the estimate; in that of the low end, the analytic one of the same latents."""
-    result = pydine.independence_test(data.x, data.y, data.z, n_permutations=n_permutations)
-    return Outcome(result.pvalue, combined_pvalue(result))
-
-
-def _causal_learn(data: Dataset, name: str) -> Outcome:
-    from causallearn.utils.cit import CIT
-
-    np.random.seed(data.seed)  # noqa: NPY002 RCIT draws from the global generator
-    test = CIT(np.hstack([data.x, data.y, data.z]), name)
-    return Outcome(float(test(0, 1, list(range(2, 2 + data.z.shape[1])))))
-
-
-METHODS: dict[str, Method] = {
-    "default": _default,
-    "gaussian": lambda data: _default(data, "gaussian"),
-    "student": lambda data: _default(data, "student"),
-    "flow": lambda data: _default(data, "flow"),
-    "paper": _paper,
-    "copula": lambda data: Outcome(gaussian_copula(data.x, data.y, data.z)),
-    # z projected out: what an estimator is left with that is safe against a linear effect of z
-    "oracle": lambda data: Outcome(oracle(data.latent_x, data.latent_y, data.z)),
-    "oracle-latents": lambda data: Outcome(oracle(data.latent_x, data.latent_y)),
-    "ksg": lambda data: Outcome(ksg(data.x, data.y, data.z)),
-    "test": _test,
-    "test-100": lambda data: _test(data, 100),
-    "rcit": lambda data: _causal_learn(data, "rcit"),
-    "kci": lambda data: _causal_learn(data, "kci"),
-}
-
-
+DEFAULT = "dine"  # this package with its defaults
 CHEAP = frozenset({"copula", "oracle", "oracle-latents"})  # computed anew in every run, not kept in the CSV
-
-
-# --- the rows ---
-
-
-def run(tasks: Sequence[Task], path: Path, jobs: int, fresh: bool) -> pd.DataFrame:
-    """Run the tasks with the package's runner; their rows, with errors in nats."""
-    rows = runner.run(tasks, METHODS, path, jobs=jobs, fresh=fresh, transient=CHEAP)
-    frame = pd.DataFrame(rows)
-    return frame.assign(abs_error=(frame.estimate - frame.truth).abs(), bias=frame.estimate - frame.truth)
 
 
 # --- the tables ---
@@ -121,6 +62,8 @@ def markdown(rows: Sequence[dict[str, object]]) -> str:
             return "-" if math.isnan(value) else f"{value:.3f}"
         return str(value)
 
+    if not rows:
+        return "Nothing was run."
     head = list(rows[0])
     lines = [head, ["---"] * len(head), *([show(row[name]) for name in head] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -141,7 +84,7 @@ def mean_bias(rows: pd.DataFrame, method: str) -> float:
     return float(errors.mean(skipna=False)) if len(errors) else math.nan
 
 
-def coverage(rows: pd.DataFrame, method: str = "default") -> float:
+def coverage(rows: pd.DataFrame, method: str = DEFAULT) -> float:
     """Share of the nominal 95% intervals that hold the truth; an interval that is missing does not."""
     chosen = rows[rows.method == method]
     inside = (chosen.low <= chosen.truth) & (chosen.truth <= chosen.high)
@@ -153,14 +96,24 @@ def provenance(rows: pd.DataFrame | None = None) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
     lines = [f"Python {platform.python_version()}, {packages}, {platform.machine()}; one thread a process."]
     if rows is None:
-        lines.append(f"Code {code_version()}.")
-    else:
-        for method, group in rows.groupby("method", sort=False):
-            codes = ", ".join(f"{code} ({count} rows)" for code, count in group.code.value_counts().items())
-            warning = " **More than one version: run with --fresh.**" if group.code.nunique() > 1 else ""
-            failed = f" **{(group.error != '').sum()} failed.**" if (group.error != "").any() else ""
-            lines.append(f"- {method}: code {codes}.{warning}{failed}")
-    return "\n".join(lines)
+        return f"{lines[0]}\n{origin(code_version(), commit()).capitalize()}."
+    return "\n".join(lines + [f"- {name}: {_origins(part)}" for name, part in rows.groupby("method", sort=False)])
+
+
+def origin(code: str, commit: str) -> str:
+    """The words that stale.py reads in a table: which code a figure is of."""
+    return f"code {code}" + (f", commit {commit}" if commit else "")
+
+
+def _origins(rows: pd.DataFrame) -> str:
+    """Of one method's rows: which code they are of, unless it is other people's, how many they are, how many failed."""
+    failed = int((rows.error != "").sum())
+    warning = f" **{failed} failed.**" if failed else ""
+    if (rows.code == "").all():
+        return f"{len(rows)} rows.{warning}"
+    counts = rows[["code", "commit"]].value_counts()
+    codes = "; ".join(f"{origin(*names)} ({count} rows)" for names, count in counts.items())
+    return f"{codes}.{' **More than one version: run with --fresh.**' * (len(counts) > 1)}{warning}"
 
 
 def report(path: Path, *sections: str) -> None:
@@ -174,16 +127,40 @@ def report(path: Path, *sections: str) -> None:
 # --- the command line ---
 
 
-def parser(description: str | None, seeds: int, methods: Sequence[str]) -> ArgumentParser:
-    """Options that the accuracy benchmarks share."""
+def parser(description: str | None, seeds: int, methods: Sequence[str] = (), kind: str = "cmi") -> ArgumentParser:
+    """Options that the benchmarks share which have rows; ``--methods`` where some of a kind can be chosen."""
     options = ArgumentParser(description=description)
     options.add_argument("--seeds", type=int, default=seeds, help="datasets a row (default: %(default)s)")
-    options.add_argument("--methods", nargs="+", choices=METHODS, default=list(methods))
+    if methods:
+        options.add_argument("--methods", nargs="+", choices=methods_of(kind), default=list(methods))
     options.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
     options.add_argument("--fresh", action="store_true", help="run again what earlier runs did")
     options.add_argument("--output", type=Path, default=RESULTS, help="folder (default: %(default)s)")
     return options
 
 
-def run_from(options: Namespace, tasks: Sequence[Task], name: str) -> pd.DataFrame:
-    return run(tasks, options.output / f"{name}.csv", options.jobs, options.fresh)
+def run_from(
+    options: Namespace,
+    tasks: Sequence[Task],
+    name: str,
+    methods: Mapping[str, Method] | None = None,
+    *,
+    others: frozenset[str] | None = None,
+    **keywords: object,
+) -> pd.DataFrame:
+    """Run the tasks into the CSV of this name, by default with the registry's estimators; their rows.
+
+    ``others`` are methods that are not this library's; it defaults to those of the registry.
+    """
+    chosen = methods or methods_of("cmi")
+    settings: dict[str, Any] = {"jobs": getattr(options, "jobs", 1), "fresh": options.fresh, "transient": CHEAP}
+    settings["foreign"] = foreign(chosen) if others is None else others
+    return frame(runner.run(tasks, chosen, options.output / f"{name}.csv", **settings | keywords))
+
+
+def frame(rows: Sequence[runner.Row]) -> pd.DataFrame:
+    """Rows as a frame; with errors in nats if there is a truth."""
+    found = pd.DataFrame(rows)
+    if "truth" not in found:
+        return found
+    return found.assign(abs_error=(found.estimate - found.truth).abs(), bias=found.estimate - found.truth)

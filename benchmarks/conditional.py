@@ -1,22 +1,24 @@
 """Accuracy where the conditioning matters, on families with known truth.
 
-python benchmarks/conditional.py [--seeds 10] [--jobs 2] [--fresh] [--methods default paper copula oracle ksg]
+python benchmarks/conditional.py [--seeds 10] [--jobs 2] [--fresh] [--methods dine dine-paper copula oracle ksg]
 """
 
 import common
 
 # isort: split
 
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from pydine.experiments.conditional import CORRELATIONS, DIMENSIONS, FAMILIES, SAMPLE_SIZE, sample
+from pydine.experiments.datasets import Dataset
+from pydine.experiments.grids import Grid
 
-METHODS = ("default", "paper", "copula", "oracle")
+METHODS = ("dine", "dine-paper", "copula", "oracle")
 JUDGED_AT = 0.9
-LIMITS = {"copula": 0.25, "paper": 0.4}
+LIMITS = {"copula": 0.25, "dine-paper": 0.4}
 
 NOTES = f"""
 n = {SAMPLE_SIZE}, one column in X and in Y. Z moves location and scale of both sides non-linearly
@@ -26,18 +28,11 @@ The ratios are geometric means over the rows with rho = {JUDGED_AT} (family x dz
 """.strip()
 
 
-def tasks(seeds: int, methods: list[str]) -> list[common.Task]:
-    return [
-        common.Task(
-            key={"family": family, "dz": dz, "rho": rho, "seed": seed},
-            draw=partial(sample, family, SAMPLE_SIZE, dz, rho, seed),
-            methods=tuple(methods),
-        )
-        for family in FAMILIES
-        for dz in DIMENSIONS
-        for rho in CORRELATIONS
-        for seed in range(seeds)
-    ]
+def draw(family: str, dz: int, rho: float, seed: int) -> Dataset:
+    return sample(family, SAMPLE_SIZE, dz, rho, seed)
+
+
+GRID = Grid("I(X;Y|Z)", draw, {"family": tuple(FAMILIES), "dz": DIMENSIONS, "rho": CORRELATIONS}, seeds=range(10))
 
 
 def table(rows: pd.DataFrame, methods: list[str]) -> list[dict[str, object]]:
@@ -45,7 +40,7 @@ def table(rows: pd.DataFrame, methods: list[str]) -> list[dict[str, object]]:
     for (family, dz, rho), part in rows.groupby(["family", "dz", "rho"], sort=False):
         line: dict[str, object] = {"family": family, "dz": dz, "rho": f"{rho:g}", "truth": part.truth.iloc[0]}
         line |= {method: common.mean_abs_error(part, method) for method in methods}
-        line |= {"bias of default": common.mean_bias(part, "default"), "coverage": common.coverage(part)}
+        line |= {"bias of dine": common.mean_bias(part, "dine"), "coverage": common.coverage(part)}
         lines.append(line)
     return lines
 
@@ -53,7 +48,7 @@ def table(rows: pd.DataFrame, methods: list[str]) -> list[dict[str, object]]:
 def ratio(rows: pd.DataFrame, method: str) -> float:
     """Geometric mean over (family, dz) of the default's error over the method's."""
     logs = [
-        np.log(common.mean_abs_error(part, "default") / common.mean_abs_error(part, method))
+        np.log(common.mean_abs_error(part, "dine") / common.mean_abs_error(part, method))
         for _, part in rows.groupby(["family", "dz"])
     ]
     return float(np.exp(np.mean(logs)))
@@ -65,18 +60,19 @@ def summary(rows: pd.DataFrame, methods: list[str]) -> list[dict[str, object]]:
     for (rho, dz), part in rows.groupby(["rho", "dz"]):
         line: dict[str, object] = {"rho": f"{rho:g}", "dz": dz}
         line |= {method: common.mean_abs_error(part, method) for method in methods}
-        line |= {f"default / {method}": ratio(part, method) for method in LIMITS}
+        line |= {f"dine / {method}": ratio(part, method) for method in LIMITS}
         line |= {"coverage": common.coverage(part)}
         lines.append(line)
     return lines
 
 
 def main() -> None:
-    options = common.parser(__doc__, seeds=10, methods=METHODS).parse_args()
-    rows = common.run_from(options, tasks(options.seeds, options.methods), "conditional")
+    options = common.parser(__doc__, seeds=len(GRID.seeds), methods=METHODS).parse_args()
+    tasks = replace(GRID, seeds=range(options.seeds)).tasks(options.methods)
+    rows = common.run_from(options, tasks, "conditional")
     judged = rows[rows.rho == JUDGED_AT]
     bars = [
-        common.Bar(f"4. rho = {JUDGED_AT}: default / {method}", ratio(judged, method), high=limit)
+        common.Bar(f"4. rho = {JUDGED_AT}: dine / {method}", ratio(judged, method), high=limit)
         for method, limit in LIMITS.items()
     ]
     common.report(

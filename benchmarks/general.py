@@ -11,17 +11,18 @@ from pydine.types import FloatArray
 import math
 import zlib
 from collections.abc import Callable
-from functools import partial
-from itertools import product
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
 from pydine.experiments.datasets import Dataset
+from pydine.experiments.grids import Grid
+from pydine.experiments.runner import Task
 from shapes import SHAPES, sample
 
-BASES = ("gaussian", "student", "flow")
+BASES = ("dine-gaussian", "dine-student", "dine-flow")
 SIZES = (500, 2000, 10_000)
 INDEPENDENT_SIZES, DIMENSIONS = (500, 5000), (1, 3)
 MEAN_LIMIT, MAX_LIMIT = 0.01, 0.05
@@ -30,9 +31,9 @@ FEWEST_INDEPENDENT = 200
 NOTES = """
 The default chooses a base by held-out likelihood; beside it, the bases that it chooses among. Means over the seeds, in
 nats; "chosen" says how often the default's estimate was which base's, "coverage" is that of its nominal 95% intervals.
-The last column is the mean absolute error of the default over that of the better of "gaussian" and "flow", each judged
-on the same seeds. Definitions and truths: benchmarks/shapes.py. The estimator was developed on families of the same
-kind, with other seeds and mostly other constants: this table checks it, and is no blind test.
+The last column is the mean absolute error of the default over that of the better of "dine-gaussian" and "dine-flow",
+each judged on the same seeds. Definitions and truths: benchmarks/shapes.py. The estimator was developed on families of
+the same kind, with other seeds and mostly other constants: this table checks it, and is no blind test.
 """.strip()
 
 INDEPENDENT_NOTES = """
@@ -56,32 +57,29 @@ SIDES: dict[str, Callable[[Generator, int, int], FloatArray]] = {
 }
 
 
-def independent(name: str, d: int, n: int, seed: int) -> Dataset:
-    rng = np.random.default_rng([zlib.crc32(name.encode()), d, n, seed])
-    x, y = SIDES[name](rng, n, d), SIDES[name](rng, n, d)
-    return Dataset(name, seed, 0.0, x, y, None, x, y, 0.0)
+def independent(name: str, n: int, seed: int) -> Dataset:
+    """A name is that of the margins and the columns of a side, as in "normal 3 x 3"."""
+    margins, d = name.split()[0], int(name.split()[-1])
+    rng = np.random.default_rng([zlib.crc32(margins.encode()), d, n, seed])
+    x, y = SIDES[margins](rng, n, d), SIDES[margins](rng, n, d)
+    return Dataset(margins, seed, 0.0, x, y, None, x, y, 0.0)
 
 
 # --- tasks and tables ---
 
+SHAPED = Grid("I(X;Y), I(X;Y|Z)", sample, {"name": tuple(SHAPES), "n": SIZES}, range(5), {"part": "shapes"})
+NOTHING = Grid(
+    "I(X;Y) = 0",
+    independent,
+    {"name": [f"{name} {d} x {d}" for d in DIMENSIONS for name in SIDES], "n": INDEPENDENT_SIZES},
+    seeds=range(13),
+    labels={"part": "independent"},
+)
 
-def tasks(seeds: int, independent_seeds: int) -> list[common.Task]:
-    shaped = [
-        common.Task(
-            key={"part": "shapes", "name": name, "n": n, "seed": seed},
-            draw=partial(sample, name, n, seed),
-            methods=("default", *BASES),
-        )
-        for seed, name, n in product(range(seeds), SHAPES, SIZES)
-    ]
-    return shaped + [
-        common.Task(
-            key={"part": "independent", "name": f"{name} {d} x {d}", "n": n, "seed": seed},
-            draw=partial(independent, name, d, n, seed),
-            methods=("default", "gaussian"),
-        )
-        for seed, n, d, name in product(range(independent_seeds), INDEPENDENT_SIZES, DIMENSIONS, SIDES)
-    ]
+
+def tasks(seeds: int, independent_seeds: int) -> list[Task]:
+    shaped = replace(SHAPED, seeds=range(seeds)).tasks(("dine", *BASES))
+    return shaped + replace(NOTHING, seeds=range(independent_seeds)).tasks(("dine", "dine-gaussian"))
 
 
 def of(rows: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -90,18 +88,18 @@ def of(rows: pd.DataFrame, method: str) -> pd.DataFrame:
 
 def chosen(rows: pd.DataFrame) -> str:
     """How often the default took which base: that whose estimate it gave, to the six digits that are kept."""
-    default = of(rows, "default").estimate.to_numpy()
+    default = of(rows, "dine").estimate.to_numpy()
     counts = {base: int((of(rows, base).estimate.to_numpy() == default).sum()) for base in BASES}
-    return ", ".join(f"{base} {count}" for base, count in counts.items() if count)
+    return ", ".join(f"{base.removeprefix('dine-')} {count}" for base, count in counts.items() if count)
 
 
 def shape_table(rows: pd.DataFrame) -> list[dict[str, object]]:
     lines = []
     for (name, n), part in rows.groupby(["name", "n"], sort=False):
         line: dict[str, object] = {"shape": name, "n": n, "truth": part.truth.iloc[0]}
-        line |= {method: of(part, method).estimate.mean(skipna=False) for method in ("default", *BASES)}
-        error = common.mean_abs_error(part, "default")
-        better = min(common.mean_abs_error(part, base) for base in ("gaussian", "flow"))
+        line |= {method: of(part, method).estimate.mean(skipna=False) for method in ("dine", *BASES)}
+        error = common.mean_abs_error(part, "dine")
+        better = min(common.mean_abs_error(part, base) for base in ("dine-gaussian", "dine-flow"))
         line |= {"chosen": chosen(part), "coverage": common.coverage(part)}
         lines.append(line | {"error": error, "error / better": error / better})
     return lines
@@ -110,7 +108,7 @@ def shape_table(rows: pd.DataFrame) -> list[dict[str, object]]:
 def size_table(lines: list[dict[str, object]]) -> list[dict[str, object]]:
     """All shapes together, by sample size: how far the default is from the truth and from the better base."""
     frame = pd.DataFrame(lines)
-    off = (frame["default"] / frame.truth - 1).abs()
+    off = (frame["dine"] / frame.truth - 1).abs()
     frame = frame.assign(off=off, times=np.log(frame["error / better"]))
     return [
         {
@@ -127,7 +125,7 @@ def size_table(lines: list[dict[str, object]]) -> list[dict[str, object]]:
 def independent_table(rows: pd.DataFrame) -> list[dict[str, object]]:
     lines = []
     for (name, n), part in rows.groupby(["name", "n"]):
-        default, gaussian = of(part, "default").estimate, of(part, "gaussian").estimate
+        default, gaussian = of(part, "dine").estimate, of(part, "dine-gaussian").estimate
         lines.append(
             {
                 "margins": name,
@@ -144,7 +142,7 @@ def independent_table(rows: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def bars(rows: pd.DataFrame) -> list[common.Bar]:
-    found = of(rows, "default").estimate
+    found = of(rows, "dine").estimate
     if len(found) < FEWEST_INDEPENDENT:
         found = pd.Series([math.nan])
     name = f"independent data, at least {FEWEST_INDEPENDENT} datasets"
@@ -155,8 +153,10 @@ def bars(rows: pd.DataFrame) -> list[common.Bar]:
 
 
 def main() -> None:
-    parser = common.parser(__doc__, seeds=5, methods=("default", *BASES))
-    parser.add_argument("--independent-seeds", type=int, default=13, help="datasets a row (default: %(default)s)")
+    parser = common.parser(__doc__, seeds=len(SHAPED.seeds))
+    parser.add_argument(
+        "--independent-seeds", type=int, default=len(NOTHING.seeds), help="datasets a row (default: %(default)s)"
+    )
     options = parser.parse_args()
     rows = common.run_from(options, tasks(options.seeds, options.independent_seeds), "general")
     shaped, nothing = rows[rows.part == "shapes"], rows[rows.part == "independent"]

@@ -8,83 +8,101 @@ import common
 
 # isort: split
 
-from functools import partial
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import kstest
-from sklearn.metrics import f1_score, roc_auc_score
 
 from pydine.experiments.conditional import FAMILIES, SHAPES, sample, shaped_sample
-from pydine.experiments.datasets import paper_cit
-from pydine.experiments.runner import read
+from pydine.experiments.datasets import Dataset
+from pydine.experiments.grids import Grid, grid
+from pydine.experiments.methods import methods_of
+from pydine.experiments.runner import Task
+from pydine.experiments.summaries import LEVEL, rates
+from pydine.experiments.table import read
 from pydine.show.plotting import new_axes
 
-LEVEL = 0.05
 PARTS = ("paper", "confounded", "shapes", "uniform")
+TEST = "dine-199"
 SIZES, DIMENSIONS, WEAK = (500, 1000, 5000), (1, 5, 10), 0.2
-PAPER_DIMENSIONS = (5, 8, 11, 14, 17, 20)
-FIRST_SEED = 10_000  # of the datasets whose p-values are to be uniform
+FEWEST_COMPARED = 20
+FIRST_SEED, UNIFORM = 10_000, 500  # the datasets whose p-values are to be uniform
 
 NOTES = """
-P-values at the level 0.05. `test` is `pydine.independence_test`, by permutation (199; 100 on the paper's datasets);
-`analytic` is its other method on the same latents. `rcit`, `kci`: causal-learn's, with their defaults, on a quarter of
+P-values at the level 0.05. `dine-199` is `pydine.independence_test`, by permutation (199; 100 on the paper's datasets);
+`analytic` is its other method on the same latents. `rcit`, `kcit`: causal-learn's, with their defaults, on a quarter of
 the datasets at n = 1000, dz = 5. AUC is that of the analytic p-values: with 100 permutations all strong dependence
 shares the p-value 1/101 with the extremes of independence, which the last AUC shows. A share of 0.05 has a noise of
 0.015 over 200 datasets, of 0.034 over 40.
 """.strip()
 
 
-def tasks(parts: list[str], seeds: int, confounded_seeds: int, sizes: list[int]) -> list[common.Task]:
-    found = []
+# --- the parts ---
 
-    def add(part, family, n, dz, rho, seed, draw, methods):
-        key = {"part": part, "family": family, "n": n, "dz": dz, "rho": rho, "seed": seed}
-        found.append(common.Task(key, draw, methods))
 
-    for dz in PAPER_DIMENSIONS:
-        for i in [*range(seeds // 2), *range(100, 100 + seeds // 2)]:  # the paper's first 100 are independent
-            add("paper", "paper", 1000, dz, float(i >= 100), i, partial(paper_cit, i, dz), ("test-100",))
-    for n, dz, family in ((n, dz, f) for n in sizes for dz in DIMENSIONS for f in FAMILIES):
-        for rho in (0.0, WEAK) if n == 1000 else (0.0,):
-            for seed in range(confounded_seeds):
-                compared = rho == 0.0 and n == 1000 and dz == 5 and seed < max(confounded_seeds // 4, 20)
-                peers = ("rcit", "kci") if compared else ()
-                draw = partial(sample, family, n, dz, rho, seed)
-                add("confounded", family, n, dz, rho, seed, draw, ("test", *peers))
-    for shape in SHAPES:
-        for seed in range(seeds):
-            add("shapes", shape, 1000, 3, 0.0, seed, partial(shaped_sample, shape, 1000, 3, seed), ("test",))
-    names = list(FAMILIES)
-    for i in range(500):
-        family = names[i % len(names)]
-        draw = partial(sample, family, 1000, 5, 0.0, FIRST_SEED + i)
-        add("uniform", family, 1000, 5, 0.0, FIRST_SEED + i, draw, ("test",))
-    return sorted((t for t in found if t.key["part"] in parts), key=lambda t: -int(t.key["n"]))
+def confounded(family: str, n: int, dz: int, rho: float, seed: int) -> Dataset:
+    return sample(family, n, dz, rho, seed)
+
+
+def shaped(family: str, n: int, dz: int, rho: float, seed: int) -> Dataset:  # noqa: ARG001 rho is 0 by construction
+    return shaped_sample(family, n, dz, seed)
+
+
+def part(
+    name: str,
+    draw: Callable[..., Dataset],
+    families: Sequence[str],
+    dz: Sequence[int],
+    seeds: Sequence[int],
+    n: Sequence[int] = (1000,),
+    rho: float = 0.0,
+) -> Grid:
+    """A part of the table; all have the same columns."""
+    axes = {"family": families, "n": n, "dz": dz, "rho": (rho,)}
+    return Grid("X independent of Y given Z", draw, axes, seeds, {"part": name})
+
+
+def tasks(parts: list[str], seeds: int, confounded_seeds: int, sizes: list[int]) -> list[Task]:
+    families, every = tuple(FAMILIES), range(confounded_seeds)
+    planned = [
+        (part("confounded", confounded, families, DIMENSIONS, every, sorted(sizes, reverse=True)), (TEST,)),
+        (part("shapes", shaped, tuple(SHAPES), (3,), range(seeds)), (TEST,)),
+    ]
+    if 1000 in sizes:
+        few = every[: max(confounded_seeds // 4, FEWEST_COMPARED)]
+        planned.append((part("confounded", confounded, families, DIMENSIONS, every, rho=WEAK), (TEST,)))
+        planned.append((part("confounded", confounded, families, (5,), few), ("rcit", "kcit")))
+    for i, family in enumerate(families):  # they take turns, so that no two datasets have the same seed
+        own = range(FIRST_SEED + i, FIRST_SEED + UNIFORM, len(families))
+        planned.append((part("uniform", confounded, (family,), (5,), own), (TEST,)))
+    return [task for chosen, methods in planned if chosen.labels["part"] in parts for task in chosen.tasks(methods)]
 
 
 # --- the tables ---
 
 
-def rate(rows: pd.DataFrame, method: str = "test", column: str = "estimate") -> float:
+def rate(rows: pd.DataFrame, method: str = TEST, column: str = "estimate") -> float:
     chosen = rows[rows.method == method]
     return float((chosen[column] <= LEVEL).mean()) if len(chosen) else float("nan")
 
 
 def paper_table(rows: pd.DataFrame) -> tuple[str, list[common.Bar]]:
     lines = []
-    for dz, part in rows.groupby("dz"):
-        dependent, p = part.rho.to_numpy() > 0, part.estimate.to_numpy()
+    for dz, group in rows.groupby("dz"):
+        dependent, p, score = group.truth.to_numpy() > 0, group.estimate.to_numpy(), group.score.to_numpy()
+        found = rates(dependent, p, score)
         lines.append(
             {
                 "dz": dz,
-                "type I": float((p[~dependent] <= LEVEL).mean()),
-                "type II": float((p[dependent] > LEVEL).mean()),
-                "F1": float(f1_score(dependent, p <= LEVEL)),
-                "AUC": float(roc_auc_score(dependent, -part.low)),
-                "AUC of p-values": float(roc_auc_score(dependent, -p)),
-                "type I, analytic": rate(part[~dependent], "test-100", "low"),
+                "type I": found["type_1"],
+                "type II": found["type_2"],
+                "F1": found["f1"],
+                "AUC": found["auc"],
+                "AUC of p-values": rates(dependent, p)["auc"],
+                "type I, analytic": rates(dependent, score)["type_1"],
             }
         )
     table = pd.DataFrame(lines)
@@ -100,18 +118,18 @@ def paper_table(rows: pd.DataFrame) -> tuple[str, list[common.Bar]]:
 
 def confounded_table(rows: pd.DataFrame) -> tuple[str, list[common.Bar]]:
     lines = []
-    for (n, dz, family), part in rows.groupby(["n", "dz", "family"], sort=True):
-        null, weak = part[part.rho == 0.0], part[part.rho == WEAK]
+    for (n, dz, family), group in rows.groupby(["n", "dz", "family"], sort=True):
+        null, weak = group[group.rho == 0.0], group[group.rho == WEAK]
         lines.append(
             {
                 "n": n,
                 "dz": dz,
                 "family": family,
-                "datasets": int((null.method == "test").sum()),
+                "datasets": int((null.method == TEST).sum()),
                 "type I": rate(null),
-                "analytic": rate(null, column="low"),
+                "analytic": rate(null, column="score"),
                 "rcit": rate(null, "rcit"),
-                "kci": rate(null, "kci"),
+                "kcit": rate(null, "kcit"),
                 f"power at {WEAK:g}": rate(weak),
             }
         )
@@ -133,7 +151,7 @@ def draw_uniform(rows: pd.DataFrame, path: Path) -> None:
     places = (np.arange(n) + 0.5) / n
     margin = 1.358 / np.sqrt(n)
     axes.fill_between([0, 1], [-margin, 1 - margin], [margin, 1 + margin], color="0.9", label="95% of uniform samples")
-    for column, name, colour in (("estimate", "permutation", "#0072b2"), ("low", "analytic", "#d55e00")):
+    for column, name, colour in (("estimate", "permutation", "#0072b2"), ("score", "analytic", "#d55e00")):
         axes.plot(places, np.sort(rows[column]), color=colour, label=name)
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="uniform quantile", ylabel="p-value", title=f"{n} independent datasets")
     axes.legend(frameon=False)
@@ -141,45 +159,56 @@ def draw_uniform(rows: pd.DataFrame, path: Path) -> None:
 
 
 def main() -> None:
-    parser = common.parser(__doc__, seeds=200, methods=("test",))
+    parser = common.parser(__doc__, seeds=200)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--confounded-seeds", type=int, help="datasets in a row of that part; as --seeds if not given")
     parser.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=list(SIZES), help="rows, in that part")
     parser.add_argument("--report", action="store_true", help="run nothing: write the report from the rows there are")
     options = parser.parse_args()
-    if options.report:
-        rows = pd.DataFrame(read(options.output / "independence.csv"))
-    else:
-        planned = tasks(options.parts, options.seeds, options.confounded_seeds or options.seeds, options.sizes)
-        rows = common.run_from(options, planned, "independence")
-    write_report(rows, options.parts, options.output)
+    write_report(kept_rows(options) if options.report else run(options), options.parts, options.output)
+
+
+def run(options: Namespace) -> pd.DataFrame:
+    """The paper's part runs into the table of `pydine bench cit`, whose experiment it is; the others into their own."""
+    methods, found = methods_of("cit"), []
+    if "paper" in options.parts:
+        tasks_of_paper = grid("cit", options.seeds).tasks(("dine",))
+        found.append(common.run_from(options, tasks_of_paper, "cit", methods).assign(part="paper"))
+    if planned := tasks(options.parts, options.seeds, options.confounded_seeds or options.seeds, options.sizes):
+        found.append(common.run_from(options, planned, "independence", methods))
+    return pd.concat(found)
+
+
+def kept_rows(options: Namespace) -> pd.DataFrame:
+    paper = common.frame(read(options.output / "cit.csv")).query("method == 'dine'")
+    return pd.concat([paper.assign(part="paper"), common.frame(read(options.output / "independence.csv"))])
 
 
 def write_report(rows: pd.DataFrame, parts: list[str], output: Path) -> None:
     sections, bars = ["# Conditional independence", NOTES], []
-    if "paper" in parts:
-        table, found = paper_table(rows[rows.part == "paper"])
-        sections, bars = [*sections, "## The paper's experiment", table], [*bars, *found]
-    if "confounded" in parts:
-        table, found = confounded_table(rows[rows.part == "confounded"])
-        sections, bars = [*sections, "## Confounding that matters", table], [*bars, *found]
+    for name, title in (("paper", "The paper's experiment"), ("confounded", "Confounding that matters")):
+        if name in parts:
+            table, found = TABLES[name](rows[rows.part == name])
+            sections, bars = [*sections, f"## {title}", table], [*bars, *found]
     if "shapes" in parts:
         shapes = [
-            {"shape": shape, "power": rate(part), "analytic": rate(part, column="low")}
-            for shape, part in rows[rows.part == "shapes"].groupby("family")
+            {"shape": shape, "power": rate(group), "analytic": rate(group, column="score")}
+            for shape, group in rows[rows.part == "shapes"].groupby("family")
         ]
         sections = [*sections, "## Dependence without correlation", common.markdown(shapes)]
         bars.append(common.Bar("3. lowest power", min(s["power"] for s in shapes), low=0.9))
     if "uniform" in parts:
         p = rows[rows.part == "uniform"]
-        sections.append("## P-values under independence, 500 datasets, n = 1000, dz = 5: Kolmogorov-Smirnov")
+        sections.append(f"## P-values under independence, {UNIFORM} datasets, n = 1000, dz = 5: Kolmogorov-Smirnov")
         draw_uniform(p, output / "independence_pvalues.png")
         sections.append("![P-values in order](independence_pvalues.png)")
         bars.append(common.Bar("4. uniform: permutation", kstest(p.estimate, "uniform").pvalue, low=0.01))
-        bars.append(common.Bar("4. uniform: analytic", kstest(p.low, "uniform").pvalue, low=0.01))
+        bars.append(common.Bar("4. uniform: analytic", kstest(p.score, "uniform").pvalue, low=0.01))
     sections += ["## Bars", common.bar_table(bars), "## Provenance", common.provenance(rows)]
     common.report(output / "independence.md", *sections)
 
+
+TABLES = {"paper": paper_table, "confounded": confounded_table}
 
 if __name__ == "__main__":
     main()

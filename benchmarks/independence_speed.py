@@ -7,43 +7,26 @@ import common
 
 # isort: split
 
-import tempfile
 from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-import pydine
 from pydine.experiments.datasets import Dataset
-from speed import KINDS, Contender, kci, nonlinear, python, race
+from pydine.experiments.measure import call_in_new_process
+from pydine.experiments.methods import methods_of
+from speed import KINDS, growth, nonlinear, race
 
-PERMUTATIONS = 999
+TEST = "dine-999"
 SIZES = (1000, 10_000, 100_000)
 KCI_RATIO, CMIKNN_RATIO, GROWTH, MEMORY_GROWTH = 10.0, 500.0, 100.0, 11.0
 
 NOTES = """
 A z of 5 columns, n = 1000, one thread, warm; contenders in turn on the same data; medians over the rounds (`cmiknn`
 once: tigramite's test with its defaults, 500 shuffles). Growth and memory with a non-linear z.
-`test`: `pydine.independence_test` with 999 permutations; `analytic`: its other method. `kci`, `rcit`: causal-learn's
-with their defaults.
+`dine-999`: `pydine.independence_test` with 999 permutations; `dine-analytic`: its other method. `kcit`, `rcit`:
+causal-learn's with their defaults.
 """.strip()
-
-
-def permutation(data: Dataset) -> object:
-    return pydine.independence_test(data.x, data.y, data.z, n_permutations=PERMUTATIONS, n_jobs=1)
-
-
-def analytic(data: Dataset) -> object:
-    return pydine.independence_test(data.x, data.y, data.z, method="analytic", n_jobs=1)
-
-
-def rcit(data: Dataset) -> None:
-    from causallearn.utils.cit import CIT
-
-    columns = np.hstack([data.x, data.y, data.z])
-    CIT(columns, "rcit")(0, 1, list(range(2, columns.shape[1])))
 
 
 def cmiknn(data: Dataset) -> None:
@@ -57,23 +40,13 @@ def first_large(draw: Callable[[int, int], Dataset], seed: int) -> Dataset:
     return draw(1000 if seed == 0 else 200, seed)
 
 
-CONTENDERS: dict[str, Contender] = {"test": permutation, "analytic": analytic, "kci": kci, "rcit": rcit}
-
-PEAK = """
-import re, sys, numpy as np, pydine
-x, y, z = (np.load(f"{sys.argv[1]}/{name}.npy") for name in "xyz")
-pydine.independence_test(x, y, z, n_jobs=1)
-print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1024)
-"""
+CONTENDERS = {name: methods_of("cit")[name] for name in (TEST, "dine-analytic", "kcit", "rcit")}
 
 
 def peak_mib(n: int) -> float:
     """Peak memory of a process that tests n rows."""
     data = nonlinear(n, 0)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in "xyz":
-            np.save(Path(folder) / f"{name}.npy", getattr(data, name))
-        return python(PEAK, folder)[0]
+    return call_in_new_process("independence_test", (data.x, data.y, data.z)).peak_mib
 
 
 def main() -> None:
@@ -85,17 +58,17 @@ def main() -> None:
     for kind, draw in KINDS.items():
         seconds = race(partial(draw, 1000), CONTENDERS, options.repeats)
         seconds |= race(partial(first_large, draw), {"cmiknn": cmiknn}, 1)
-        bars.append(common.Bar(f"5. KCI / test, {kind}", seconds["kci"] / seconds["test"], low=KCI_RATIO))
-        bars.append(common.Bar(f"5. CMIknn / test, {kind}", seconds["cmiknn"] / seconds["test"], low=CMIKNN_RATIO))
-        races += [{"z": kind, "test": m, "ms": 1e3 * s, "/ pydine": s / seconds["test"]} for m, s in seconds.items()]
-    growth = [race(partial(nonlinear, n), {"test": permutation}, 3)["test"] for n in SIZES]
+        bars.append(common.Bar(f"5. KCI / test, {kind}", seconds["kcit"] / seconds[TEST], low=KCI_RATIO))
+        bars.append(common.Bar(f"5. CMIknn / test, {kind}", seconds["cmiknn"] / seconds[TEST], low=CMIKNN_RATIO))
+        races += [{"z": kind, "test": m, "ms": 1e3 * s, "/ pydine": s / seconds[TEST]} for m, s in seconds.items()]
+    seconds = list(growth(nonlinear, CONTENDERS[TEST], SIZES, 3).values())
     peaks = [peak_mib(n) for n in SIZES]
-    bars.append(common.Bar("5. t(100,000) / t(1,000)", growth[-1] / growth[0], high=GROWTH))
+    bars.append(common.Bar("5. t(100,000) / t(1,000)", seconds[-1] / seconds[0], high=GROWTH))
     above = (peaks[2] - peaks[0]) / (peaks[1] - peaks[0])
     bars.append(common.Bar("5. memory above n = 1,000: n = 100,000 / n = 10,000", above, high=MEMORY_GROWTH))
     sizes = [
         {"n": n, "seconds": s, "peak of the process, MiB": peak}
-        for n, s, peak in zip(SIZES, growth, peaks, strict=True)
+        for n, s, peak in zip(SIZES, seconds, peaks, strict=True)
     ]
     sections = ["# Speed of the test on one core", NOTES, "## Bars", common.bar_table(bars)]
     sections += ["## n = 1000", common.markdown(races), "## Growth", common.markdown(sizes)]

@@ -5,7 +5,6 @@ python benchmarks/pairwise.py    writes results/pairwise.md
 
 import argparse
 import os
-import time
 from itertools import combinations
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from sklearn.feature_selection import mutual_info_regression
 
 import pydine
 from common import RESULTS, Bar, bar_table, markdown, provenance, report
+from pydine.experiments.measure import measured
 
 KERNEL_PAIRS, REGRESSION_COLUMNS = 6, 5
 
@@ -43,20 +43,6 @@ def confounded(p: int, n: int, dz: int, seed: int) -> tuple[dict[str, np.ndarray
     return named, [f"z{i}" for i in range(dz)]
 
 
-class Measured:
-    """Seconds and the peak of memory above nothing, in MiB, of a block of code."""
-
-    def __enter__(self):
-        Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts again
-        self.start = time.perf_counter()
-        return self
-
-    def __exit__(self, *_):
-        self.seconds = time.perf_counter() - self.start
-        line = next(s for s in Path("/proc/self/status").read_text().splitlines() if s.startswith("VmHWM"))
-        self.mebibytes = int(line.split()[1]) / 1024
-
-
 def kernel_seconds(data: dict[str, np.ndarray], given: list[str]) -> float:
     """Seconds of causal-learn's KCI for a pair given z, over a few pairs."""
     from causallearn.utils.cit import CIT
@@ -64,10 +50,10 @@ def kernel_seconds(data: dict[str, np.ndarray], given: list[str]) -> float:
     names = list(data)
     test = CIT(np.column_stack(list(data.values())), "kci")
     z = [names.index(name) for name in given]
-    start = time.perf_counter()
-    for i, j in list(combinations(range(len(names) - len(z)), 2))[:KERNEL_PAIRS]:
-        test(i, j, z)
-    return (time.perf_counter() - start) / KERNEL_PAIRS
+    with measured() as cost:
+        for i, j in list(combinations(range(len(names) - len(z)), 2))[:KERNEL_PAIRS]:
+            test(i, j, z)
+    return cost.seconds / KERNEL_PAIRS
 
 
 def regression_seconds(columns: np.ndarray) -> float:
@@ -76,11 +62,10 @@ def regression_seconds(columns: np.ndarray) -> float:
     It is run for a few targets in the middle, which have half of the columns before them, and scaled.
     """
     p = columns.shape[1]
-    start = time.perf_counter()
-    for target in range(p // 2, p // 2 + REGRESSION_COLUMNS):
-        mutual_info_regression(columns[:, : p // 2], columns[:, target], random_state=0)
-    per_pair = (time.perf_counter() - start) / (REGRESSION_COLUMNS * (p // 2))
-    return per_pair * p * (p - 1) / 2
+    with measured() as cost:
+        for target in range(p // 2, p // 2 + REGRESSION_COLUMNS):
+            mutual_info_regression(columns[:, : p // 2], columns[:, target], random_state=0)
+    return cost.seconds / (REGRESSION_COLUMNS * (p // 2)) * p * (p - 1) / 2
 
 
 def main() -> None:
@@ -92,7 +77,7 @@ def main() -> None:
     rows, bars = [], []
 
     def run(name, data, given=None, **options):
-        with Measured() as measured:
+        with measured() as cost:
             found = pydine.pairwise_information(data, given, n_jobs=2, **options)
         rows.append(
             {
@@ -100,16 +85,16 @@ def main() -> None:
                 "pairs": f"{len(found.pairs[0]):,}",
                 "units": found.n_units,
                 "pairs fitted one by one": found.n_general,
-                "seconds": measured.seconds,
-                "peak MiB": round(measured.mebibytes),
+                "seconds": cost.seconds,
+                "peak MiB": round(cost.peak_mib),
             }
         )
-        return measured, found
+        return cost, found
 
     wide, _ = run("p = 1000, n = 1000", table(1000, 1000, 0))
     bars += [
         Bar("p = 1000, n = 1000: seconds", wide.seconds, high=5.0),
-        Bar("p = 1000, n = 1000: peak memory, GiB", wide.mebibytes / 1024, high=1.0),
+        Bar("p = 1000, n = 1000: peak memory, GiB", wide.peak_mib / 1024, high=1.0),
     ]
     given, found = run("p = 200 given 5, n = 1000", *confounded(200, 1000, 5, 1))
     bars += [

@@ -1,6 +1,6 @@
 """The page of results, from tables that `pydine bench` wrote: docs/results.md and its figures.
 
-python benchmarks/results_page.py [--tables benchmarks/results/bench] [--docs docs]
+python benchmarks/results_page.py [--tables benchmarks/results] [--docs docs]
 """
 
 import common
@@ -19,8 +19,8 @@ import pandas as pd
 from pydine.experiments.figures import draw_convergence, draw_estimates, draw_tests, ordered, save
 from pydine.experiments.grids import GRIDS
 from pydine.experiments.methods import PERMUTATIONS
-from pydine.experiments.runner import Row, read
 from pydine.experiments.summaries import LEVEL, convergence_summary, decision_summary, error_summary, rates
+from pydine.experiments.table import Row, read
 from pydine.theory import asymptotic_variance, variance_bound
 
 Measure: TypeAlias = Callable[[pd.DataFrame], float]
@@ -48,14 +48,15 @@ DESCRIPTIONS = {
 }
 
 INTRODUCTION = """
-The three experiments of the paper (Duong and Nguyen, AAAI 2023), drawn as its authors drew them and run with this
-version. Everything on this page is made from the tables in `benchmarks/results/bench/` by
-`python benchmarks/results_page.py`; those are made by the commands below (the last table by
+The three experiments of the paper (Duong and Nguyen, AAAI 2023), drawn as its authors drew them and run with the
+versions that are named at the end. Everything on this page is made by `python benchmarks/results_page.py` from
+`benchmarks/results/mi.csv`, `benchmarks/results/cmi.csv`, `benchmarks/results/cit.csv` and
+`benchmarks/results/convergence.csv`; those are made by the commands below (the last one by
 `pydine.experiments.convergence.run_convergence`), with more methods by `--methods`.
 
-    pydine bench mi --output benchmarks/results/bench
-    pydine bench cmi --output benchmarks/results/bench
-    pydine bench cit --output benchmarks/results/bench
+    pydine bench mi --output benchmarks/results
+    pydine bench cmi --output benchmarks/results
+    pydine bench cit --output benchmarks/results
 
 Columns marked "authors" are the paper's: computed from the raw results that its authors published with their code, on
 the same datasets (`benchmarks/authors_estimation.csv`, `benchmarks/authors_tests.csv`). The others are ours, and other
@@ -234,12 +235,13 @@ def settings(methods: list[str]) -> str:
 
 def main() -> None:
     options = ArgumentParser(description=__doc__)
-    options.add_argument("--tables", type=Path, default=common.RESULTS / "bench")
+    options.add_argument("--tables", type=Path, default=common.RESULTS)
     options.add_argument("--docs", type=Path, default=HERE.parent / "docs")
     chosen = options.parse_args()
     images = chosen.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
-    rows = {path.stem: read(path) for path in chosen.tables.glob("*.csv")}
+    paths = {kind: chosen.tables / f"{kind}.csv" for kind in PARTS}
+    rows = {kind: read(path) for kind, path in paths.items() if path.exists()}
     sections, seen = ["# Results", INTRODUCTION], []
     for kind, (title, write, draw) in PARTS.items():
         if kind in rows:

@@ -10,32 +10,27 @@ import common
 
 # isort: split
 
-import os
-import subprocess
-import sys
 import tempfile
-import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-import numpy as np
-
 from pydine.experiments.conditional import sample
 from pydine.experiments.datasets import Dataset, paper_cmi, paper_mi
+from pydine.experiments.measure import call_in_new_process, in_turn, medians, run_python
+from pydine.experiments.methods import methods_of
 
 KCI_RATIO, KCI_AIM = 10.0, 30.0
 GROWTH, GROWTH_SIZES = 11.0, (10_000, 100_000)
 KSG_RATIO = 60.0
 IMPORT_SECONDS, IMPORT_RUNS = 0.8, 5
 MILLION, MILLION_MIB = 1_000_000, 2048.0
-WARM_SEED = 1000  # the dataset of the first call, which is not timed
 
 NOTES = """
-Warm; contenders in turn on the same data; medians over the rounds. `default`: `pydine.mutual_information`,
-`paper`: `pydine.DINE.paper()`, both with n_jobs = 1. `kci`: causal-learn's test. `ksg`: nearest neighbours
+Warm; contenders in turn on the same data; medians over the rounds. `dine`: `pydine.mutual_information`,
+`dine-paper`: `pydine.DINE.paper()`, both with n_jobs = 1. `kcit`: causal-learn's test. `ksg`: nearest neighbours
 on SciPy's and scikit-learn's trees.
 """.strip()
 
@@ -54,83 +49,32 @@ def nearly_linear(n: int, seed: int) -> Dataset:
 KINDS = {"non-linear z": nonlinear, "the paper's z": nearly_linear}
 
 
-def kci(data: Dataset) -> None:
-    """causal-learn's kernel test as its users call it; a new object each time, so that nothing is cached."""
-    from causallearn.utils.cit import CIT
-
-    columns = np.hstack([data.x, data.y, data.z])
-    CIT(columns, "kci")(0, 1, list(range(2, columns.shape[1])))
-
-
-CONTENDERS: dict[str, Contender] = {**common.METHODS, "kci": kci}
+CONTENDERS: dict[str, Contender] = {**methods_of("cmi"), "kcit": methods_of("cit")["kcit"]}
+IMPORT = "import time; start = time.perf_counter(); import pydine; print(time.perf_counter() - start)"
 
 
 def race(draw: Draw, contenders: dict[str, Contender], repeats: int) -> dict[str, float]:
     """Median seconds of each contender on the datasets 0, 1, .., in turn."""
-    for run in contenders.values():
-        run(draw(WARM_SEED))
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for seed in range(repeats):
-        data = draw(seed)
-        for name, run in contenders.items():
-            start = time.perf_counter()
-            run(data)
-            seconds[name].append(time.perf_counter() - start)
-    return {name: median(values) for name, values in seconds.items()}
+
+    def prepared(run: Contender, seed: int) -> Callable[[], object]:
+        return partial(run, draw(seed))
+
+    return medians(in_turn({name: partial(prepared, run) for name, run in contenders.items()}, repeats))
 
 
-def growth(draw: Callable[[int, int], Dataset], repeats: int) -> tuple[float, float]:
-    """Median seconds of the default at the two sizes, taken in turn."""
-    seconds: dict[int, list[float]] = {n: [] for n in GROWTH_SIZES}
-    CONTENDERS["default"](draw(GROWTH_SIZES[0], WARM_SEED))
-    for seed in range(repeats):
-        for n in GROWTH_SIZES:
-            data = draw(n, seed)
-            start = time.perf_counter()
-            CONTENDERS["default"](data)
-            seconds[n].append(time.perf_counter() - start)
-    small, large = (median(seconds[n]) for n in GROWTH_SIZES)
-    return small, large
+def growth(draw: Callable[[int, int], Dataset], run: Contender, sizes: Iterable[int], repeats: int) -> dict[int, float]:
+    """Median seconds of a method by the number of rows, the sizes in turn."""
 
+    def prepared(n: int, seed: int) -> Callable[[], object]:
+        return partial(run, draw(n, seed))
 
-def python(code: str, *arguments: str, **environment: str) -> list[float]:
-    """Run code in a new interpreter and return the numbers that it prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return [float(word) for word in done.stdout.split()]
-
-
-IMPORT = "import time; start = time.perf_counter(); import pydine; print(time.perf_counter() - start)"
-
-FIRST_CALL = """
-import sys, time, numpy as np, pydine
-data = np.load(sys.argv[1])
-start = time.perf_counter()
-pydine.mutual_information(data["x"], data["y"], data["z"], random_state=0, n_jobs=1)
-print(time.perf_counter() - start)
-"""
-
-# VmHWM and not getrusage: on Linux the latter's maximum also counts the parent that started the process.
-PEAK = """
-import re, sys, time, numpy as np, pydine
-x, y, z = (np.load(f"{sys.argv[1]}/{name}.npy") for name in "xyz")
-start = time.perf_counter()
-pydine.mutual_information(x, y, z, random_state=0, n_jobs=1)
-seconds = time.perf_counter() - start
-peak = int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1024
-print(seconds, peak, peak - (x.nbytes + y.nbytes + z.nbytes) / 2**20)
-"""
+    return medians(in_turn({n: partial(prepared, n) for n in sizes}, repeats))
 
 
 def import_seconds() -> tuple[float, float]:
     """Best and median time of ``import pydine`` in a new interpreter, after one that may have compiled."""
-    python(IMPORT)
-    runs = [python(IMPORT)[0] for _ in range(IMPORT_RUNS)]
+    run_python(IMPORT)
+    runs = [run_python(IMPORT)[0] for _ in range(IMPORT_RUNS)]
     return min(runs), median(runs)
 
 
@@ -138,20 +82,17 @@ def first_call_seconds() -> tuple[float, float]:
     """The first call of a process, with nothing compiled yet and with the machine code on disk."""
     data = nonlinear(1000, 0)
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "data.npz")
-        np.savez(path, x=data.x, y=data.y, z=data.z)
-        compiling, cached = (python(FIRST_CALL, path, NUMBA_CACHE_DIR=folder)[0] for _ in range(2))
+        first = partial(call_in_new_process, "mutual_information", (data.x, data.y, data.z), NUMBA_CACHE_DIR=folder)
+        compiling, cached = first().seconds, first().seconds
     return compiling, cached
 
 
 def million() -> tuple[float, float, float]:
     """Seconds, peak MiB of the process, and peak MiB less the data, at a million rows with dz = 5."""
     data = nonlinear(MILLION, 0)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in "xyz":
-            np.save(Path(folder) / f"{name}.npy", getattr(data, name))
-        seconds, peak, above = python(PEAK, folder)
-    return seconds, peak, above
+    arrays = (data.x, data.y, data.z)
+    cost = call_in_new_process("mutual_information", arrays)
+    return cost.seconds, cost.peak_mib, cost.peak_mib - sum(array.nbytes for array in arrays) / 2**20
 
 
 # --- the sections of the report: the bars that they decide, and a table ---
@@ -165,25 +106,25 @@ def small_samples(repeats: int) -> Section:
     def compare(question: str, draw: Draw, names: list[str]) -> dict[str, float]:
         seconds = race(draw, {name: CONTENDERS[name] for name in names}, repeats)
         for name, value in seconds.items():
-            times = value / seconds["default"]
-            lines.append({"question": question, "method": name, "ms": f"{1e3 * value:.1f}", "/ default": times})
+            times = value / seconds["dine"]
+            lines.append({"question": question, "method": name, "ms": f"{1e3 * value:.1f}", "/ dine": times})
         return seconds
 
     for kind, draw in KINDS.items():
         question = f"I(X;Y given Z), d = 1, dz = 5, {kind}"
-        seconds = compare(question, partial(draw, 1000), ["default", "paper", "ksg", "kci"])
-        name = f"6. KCI / default, {kind} (aim: {KCI_AIM:g})"
-        bars.append(common.Bar(name, seconds["kci"] / seconds["default"], low=KCI_RATIO))
-    seconds = compare("I(X;Y), d = 20", partial(paper_mi, 1000, 20, 0.5), ["default", "paper", "ksg"])
-    name = "6. I(X;Y), d = 20: default / KSG"
-    bars.append(common.Bar(name, seconds["default"] / seconds["ksg"], high=KSG_RATIO))
+        seconds = compare(question, partial(draw, 1000), ["dine", "dine-paper", "ksg", "kcit"])
+        name = f"6. KCI / dine, {kind} (aim: {KCI_AIM:g})"
+        bars.append(common.Bar(name, seconds["kcit"] / seconds["dine"], low=KCI_RATIO))
+    seconds = compare("I(X;Y), d = 20", partial(paper_mi, 1000, 20, 0.5), ["dine", "dine-paper", "ksg"])
+    name = "6. I(X;Y), d = 20: dine / KSG"
+    bars.append(common.Bar(name, seconds["dine"] / seconds["ksg"], high=KSG_RATIO))
     return bars, common.markdown(lines)
 
 
 def large_samples(repeats: int) -> Section:
     bars, lines = [], []
     for kind, draw in KINDS.items():
-        small, large = growth(draw, repeats)
+        small, large = growth(draw, CONTENDERS["dine"], GROWTH_SIZES, repeats).values()
         lines.append({"z": kind, "n = 10,000: s": small, "n = 100,000: s": large, "ratio": large / small})
         bars.append(common.Bar(f"6. t(100,000) / t(10,000), {kind}", large / small, high=GROWTH))
     return bars, common.markdown(lines)

@@ -7,13 +7,14 @@ import argparse
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_diabetes
 
 from common import RESULTS, Bar, bar_table, provenance, report
+from pydine.experiments.measure import in_turn
 
 OPTIONS = ("-x", "bmi", "-y", "target", "-z", "age", "-z", "sex")
 
@@ -27,12 +28,10 @@ def main() -> None:
         path = Path(folder) / "diabetes.csv"
         load_diabetes(as_frame=True, scaled=False).frame.to_csv(path, index=False)
         command = [sys.executable, "-m", "pydine", "mi", str(path), *OPTIONS]
-        seconds = []
-        for _ in range(chosen.runs + 1):  # the first compiles, or warms up the disk
-            start = time.perf_counter()
-            subprocess.run(command, capture_output=True, check=True)
-            seconds.append(time.perf_counter() - start)
-    low, middle, high = np.quantile(seconds[1:], [0.0, 0.5, 1.0])
+        # The first run, which is not timed, compiles, or warms up the disk.
+        run = partial(subprocess.run, command, capture_output=True, check=True)
+        seconds = in_turn({"pydine mi": lambda _: run}, chosen.runs)["pydine mi"]
+    low, middle, high = np.quantile(seconds, [0.0, 0.5, 1.0])
     report(
         chosen.output / "startup.md",
         "# The start of a command",

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydine.bases.bases import _minimum
 from scipy.integrate import trapezoid
 from scipy.special import digamma, gammaln, xlogy
 from scipy.stats import multivariate_normal, multivariate_t, norm, t
 
 from pydine import DINE, mutual_information, pointwise_information
 from pydine.bases import FittedBase, FlowBase, GaussianBase, StudentBase, choose
-from pydine.bases.bases import _minimum
 from pydine.latents.flows import Latents, fit_rank_flow
 from pydine.units.ladder import LadderSettings
 

@@ -11,7 +11,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from pydine.baselines.gaussian import gaussian_copula
 from pydine.experiments import runner
 from pydine.experiments.datasets import paper_mi
-from pydine.experiments.runner import OUTCOME_COLUMNS, Outcome, Task, code_version, read, run
+from pydine.experiments.provenance import code_version
+from pydine.experiments.runner import COSTS, FIGURES, Outcome, Task, run
+from pydine.experiments.table import ORIGIN, read
 
 ROWS = 150
 SILENT = Console(file=io.StringIO())
@@ -72,7 +74,7 @@ def interrupting():
 
 def test_a_row_has_the_key_the_truth_the_estimate_and_what_it_cost(path):
     rows = run(tasks(2), {"copula": copula}, path, console=SILENT)
-    assert [list(row) for row in rows] == [["d", "rho", "seed", *OUTCOME_COLUMNS]] * 2
+    assert [list(row) for row in rows] == [["d", "rho", "seed", "method", *FIGURES, *COSTS, *ORIGIN]] * 2
     for seed, row in enumerate(rows):
         data = paper_mi(ROWS, 1, 0.5, seed)
         assert (row["d"], row["rho"], row["seed"], row["method"]) == (1, 0.5, seed, "copula")
@@ -173,6 +175,22 @@ def test_transient_rows_are_returned_and_not_kept(path):
     assert {row["method"] for row in lines(path)} == {"a"}
     run(tasks(2, ["a", "b"]), methods, path, transient={"b"}, console=SILENT)
     assert (methods["a"].seeds, methods["b"].seeds) == ([0, 1], [0, 1, 0, 1])
+
+
+def test_rows_of_other_people_s_methods_name_no_code(path):
+    ours, theirs = run(tasks(1, ["a", "b"]), {"a": Recorder(), "b": Recorder()}, path, foreign={"b"}, console=SILENT)
+    assert (ours["code"], theirs["code"], theirs["commit"]) == (code_version(), "", "")
+
+
+def test_a_method_may_say_other_things_of_other_data(path):
+    def method(words):
+        return {"length": len(words), "last": words[-1]}
+
+    task = Task({"text": "two words"}, lambda: ["two", "words"], ("count",))
+    for _ in range(2):  # as it is run, and as it is read
+        (row,) = run([task], {"count": method}, path, figures=("length", "last"), console=SILENT)
+        assert list(row) == ["text", "method", "length", "last", *COSTS, *ORIGIN]
+        assert (row["text"], row["length"], row["last"], row["error"]) == ("two words", 2.0, "words", "")
 
 
 @pytest.mark.slow

@@ -14,9 +14,10 @@ from rich.text import Text
 
 from pydine.experiments.figures import draw_estimates, draw_tests, save
 from pydine.experiments.grids import Grid, grid
-from pydine.experiments.methods import methods_of, needed, peers, usual_methods
-from pydine.experiments.runner import Row, run
+from pydine.experiments.methods import foreign, methods_of, needed, peers, usual_methods
+from pydine.experiments.runner import run
 from pydine.experiments.summaries import convergence_summary, decision_summary, error_summary
+from pydine.experiments.table import Row
 
 DEFAULT_OUTPUT = Path("pydine-bench")
 PLAIN_WIDTH = 1000  # characters: no line of plain text is broken
@@ -126,7 +127,7 @@ def run_bench(
             raise ImportError(needed(peer))
     table = Path(output) / f"{kind}.csv"
     tasks = chosen_grid.tasks(dict.fromkeys(methods))
-    rows = run(tasks, known, table, jobs=jobs, fresh=fresh, console=console)
+    rows = run(tasks, known, table, jobs=jobs, fresh=fresh, foreign=foreign(methods), console=console)
     return draw(kind, rows, table, lambda: _figure(kind, rows, chosen_grid), notes)
 
 

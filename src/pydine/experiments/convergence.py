@@ -11,7 +11,7 @@ from pydine.experiments.bench import DEFAULT_OUTPUT, Bench, draw
 from pydine.experiments.datasets import SEEDS, paper_mi
 from pydine.experiments.figures import draw_convergence
 from pydine.experiments.grids import Grid
-from pydine.experiments.methods import methods_of
+from pydine.experiments.methods import foreign, methods_of
 from pydine.experiments.runner import run
 
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
@@ -53,5 +53,6 @@ def run_convergence(
         raise ValueError(f"trials must be an integer from 2 to {len(SEEDS)}, but got {trials!r}.")
     grid = Grid("I(X;Y)", paper_mi, {"n": tuple(sizes), "d": (d,), "rho": (RHO,)}, tuple(SEEDS[:trials]))
     table = Path(output) / "convergence.csv"
-    rows = run(grid.tasks(methods), methods_of("mi"), table, jobs=jobs, fresh=fresh, console=console)
+    tasks, others = grid.tasks(methods), foreign(methods)
+    rows = run(tasks, methods_of("mi"), table, jobs=jobs, fresh=fresh, foreign=others, console=console)
     return draw("convergence", rows, table, lambda: draw_convergence(rows))

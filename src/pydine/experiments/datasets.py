@@ -4,8 +4,10 @@ A dataset depends on (n, d, rho, seed) alone, through the legacy ``numpy.random.
 the draws below is part of the recipe. Draw anything earlier, later or twice and it is another dataset.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
@@ -63,6 +65,11 @@ class Dataset:
     latent_x: FloatArray
     latent_y: FloatArray
     truth: float
+
+    def first(self, n: int) -> Dataset:
+        """Return the first n rows, with the truth of the whole."""
+        few = {part: getattr(self, part)[:n] for part in ("x", "y", "latent_x", "latent_y")}
+        return replace(self, **few, z=None if self.z is None else self.z[:n])
 
 
 def gaussian_truth(d: int, rho: float) -> float:

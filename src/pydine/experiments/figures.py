@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pydine.experiments.methods import label
-from pydine.experiments.runner import Row
 from pydine.experiments.summaries import LEVEL, convergence_summary, curves, decision_summary
+from pydine.experiments.table import Row
 from pydine.show.plotting import new_axes
 from pydine.theory import asymptotic_variance, variance_bound
 

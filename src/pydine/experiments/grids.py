@@ -1,11 +1,12 @@
-"""The paper's three experiments as plain data: what is drawn, and over which values."""
+"""Experiments as plain data, the paper's three among them: what is drawn, and over which values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 from pydine.experiments.datasets import (
     CIT_DIMENSIONS,
@@ -25,24 +26,27 @@ from pydine.experiments.runner import Task
 
 @dataclass(frozen=True)
 class Grid:
-    """An experiment: every combination of the axes' values, with every seed, is a dataset.
+    """An experiment, or a part of one: every combination of the axes' values, with every seed, is a dataset.
 
     Attributes
     ----------
     title
         What is estimated or tested.
     draw
-        Draws a dataset from one value of every axis and the seed, as keywords.
+        Draws a dataset, a named sample with its truth, from one value of every axis and the seed, as keywords.
     axes
         Values by name, all but the seed.
     seeds
         Seeds of one combination.
+    labels
+        Further columns that name its datasets, such as the part of an experiment; `draw` does not see them.
     """
 
     title: str
-    draw: Callable[..., Dataset]
-    axes: dict[str, tuple[float, ...]]
-    seeds: tuple[int, ...]
+    draw: Callable[..., Any]
+    axes: Mapping[str, Sequence[str | float]]
+    seeds: Sequence[int]
+    labels: Mapping[str, str | float] = field(default_factory=dict)
 
     def tasks(self, methods: Iterable[str]) -> list[Task]:
         """Every dataset with these methods, seed by seed, so that a run cut short has all cells and times add up."""
@@ -50,7 +54,7 @@ class Grid:
         found = []
         for seed, *values in product(self.seeds, *self.axes.values()):
             key = {**dict(zip(names, values, strict=True)), "seed": seed}
-            found.append(Task(dict(key), partial(self.draw, **key), chosen))
+            found.append(Task({**self.labels, **key}, partial(self.draw, **key), chosen))
         return found
 
 
@@ -79,7 +83,7 @@ QUICK_TRIALS = {"mi": 3, "cmi": 2, "cit": 60}
 
 
 def grid(kind: str, trials: int | None = None, *, quick: bool = False) -> Grid:
-    """Return the grid of an experiment, or a part of it.
+    """Return the grid of one of the paper's experiments, or a part of it.
 
     Parameters
     ----------

@@ -1,7 +1,12 @@
-"""The methods that the experiments compare: a dataset in, an estimate in nats or a p-value out."""
+"""The one registry of methods that experiments and benchmarks compare: a dataset in, nats or a p-value out.
+
+Another of this package's is one more entry in ``OWN_ESTIMATORS`` or ``OWN_TESTS``; other people's come from
+`pydine.baselines`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -18,6 +23,7 @@ from pydine.questions.independence import STATISTICS
 from pydine.results import IndependenceTestResult
 
 PERMUTATIONS = 100  # as in the paper
+MORE_PERMUTATIONS = (199, 999)
 # Its Algorithm 2.
 PAPER_TEST: dict[str, Any] = {"algorithm": "paper", "statistic": "gaussian", "pvalue_formula": "paper"}
 
@@ -32,9 +38,12 @@ SLOW = {"mi": ("mind", "mine"), "cmi": ("ccmi",), "cit": ("gcm", "rcit", "kcit",
 LABELS = {
     "dine": "DINE (this package)",
     "dine-gaussian": "DINE (Gaussian base)",
+    "dine-student": "DINE (Student base)",
+    "dine-flow": "DINE (flow base)",
     "dine-analytic": "DINE (analytic)",
     "dine-paper": "DINE (as published)",
     "oracle": "oracle",
+    "oracle-latents": "oracle (z ignored)",
 }
 
 
@@ -51,21 +60,13 @@ def methods_of(kind: str) -> dict[str, Method]:
         Estimators of I(X;Y) or of I(X;Y|Z), among them an oracle that is given the true latents, or tests of
         conditional independence.
     """
-    own: dict[str, Method]
-    if kind == "cit":
-        own = {
-            "dine": partial(_test, n_permutations=PERMUTATIONS),
-            "dine-analytic": partial(_test, method="analytic"),
-            "dine-paper": partial(_test, n_permutations=PERMUTATIONS, **PAPER_TEST),
-        }
-    else:
-        own = {
-            "dine": _estimate,
-            "dine-gaussian": partial(_estimate, base="gaussian"),
-            "dine-paper": _paper_estimate,
-            "oracle": _oracle,
-        }
+    own = OWN_TESTS if kind == "cit" else OWN_ESTIMATORS
     return {**own, **{name: partial(_peer, peer) for name, peer in peers(kind).items()}}
+
+
+def foreign(names: Iterable[str]) -> frozenset[str]:
+    """Those of the methods that this package's own code does not age: peers, and closed forms on what is known."""
+    return frozenset(name for name in names if not name.startswith("dine"))
 
 
 def peers(kind: str) -> dict[str, Baseline]:
@@ -122,6 +123,10 @@ def _oracle(data: Dataset) -> Outcome:
     return Outcome(oracle(data.latent_x, data.latent_y, data.z))
 
 
+def _oracle_without_z(data: Dataset) -> Outcome:
+    return Outcome(oracle(data.latent_x, data.latent_y))
+
+
 def _test(data: Dataset, **options: Any) -> Outcome:
     result = pydine.independence_test(data.x, data.y, data.z, random_state=data.seed, n_jobs=1, **options)
     return Outcome(result.pvalue, score=combined_pvalue(result))
@@ -129,3 +134,21 @@ def _test(data: Dataset, **options: Any) -> Outcome:
 
 def _peer(peer: Baseline, data: Dataset) -> Outcome:
     return Outcome(peer(data.x, data.y, data.z, random_state=data.seed))
+
+
+OWN_ESTIMATORS: dict[str, Method] = {
+    "dine": _estimate,
+    "dine-gaussian": partial(_estimate, base="gaussian"),
+    "dine-student": partial(_estimate, base="student"),
+    "dine-flow": partial(_estimate, base="flow"),
+    "dine-paper": _paper_estimate,
+    "oracle": _oracle,
+    "oracle-latents": _oracle_without_z,
+}
+
+OWN_TESTS: dict[str, Method] = {
+    "dine": partial(_test, n_permutations=PERMUTATIONS),
+    **{f"dine-{count}": partial(_test, n_permutations=count) for count in MORE_PERMUTATIONS},
+    "dine-analytic": partial(_test, method="analytic"),
+    "dine-paper": partial(_test, n_permutations=PERMUTATIONS, **PAPER_TEST),
+}

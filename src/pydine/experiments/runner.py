@@ -7,15 +7,13 @@ to a CSV as it is finished, so that an interrupted run loses the rows in flight 
 from __future__ import annotations
 
 import csv
-import hashlib
 import math
 import os
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,18 +22,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-import pydine
-from pydine.experiments.datasets import Dataset
+from pydine.experiments import table
+from pydine.experiments.measure import measured
+from pydine.experiments.provenance import code_version, commit
+from pydine.experiments.table import ORIGIN, Row
 
-FIGURES = ("truth", "estimate", "low", "high", "score", "seconds", "peak_mib")
-OUTCOME_COLUMNS = ("method", *FIGURES, "code", "error")
+FIGURES = ("truth", "estimate", "low", "high", "score")
+COSTS = ("seconds", "peak_mib")
 QUIET_SECONDS = 30.0  # between two lines of progress where there is no terminal
 MEMORY_OF_SPEED = 600.0  # seconds of rows from which the time left is told: rows differ a lot
 WARM_UP_ROWS = 100
 JAX_THREADS = "PJRT_NPROC"
-
-Row: TypeAlias = dict[str, Any]
-Identity: TypeAlias = tuple[str, ...]
 
 
 class Outcome(NamedTuple):
@@ -57,26 +54,20 @@ class Outcome(NamedTuple):
     score: float = math.nan
 
 
-Method: TypeAlias = Callable[[Dataset], Outcome]
+Method: TypeAlias = Callable[[Any], Outcome | Mapping[str, float | str]]
 
 
 @dataclass(frozen=True)
 class Task:
-    """A dataset (the columns that name it, and how to draw it) and the names of the methods to run on it."""
+    """A dataset (the columns that name it, and how to draw it) and the names of the methods to run on it.
+
+    What is drawn is what the methods take, mostly a `pydine.experiments.datasets.Dataset`. If it has a ``truth``, that
+    is a figure of every row; if it has a method ``first``, methods are warmed up on its first rows.
+    """
 
     key: dict[str, str | int | float]
-    draw: Callable[[], Dataset]
+    draw: Callable[[], Any]
     methods: tuple[str, ...]
-
-
-def code_version() -> str:
-    """Eight hexadecimal digits that change when a source file of the package does."""
-    source = Path(pydine.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(source.rglob("*.py")):
-        digest.update(path.relative_to(source).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
 
 
 def run(
@@ -84,9 +75,11 @@ def run(
     methods: Mapping[str, Method],
     path: Path,
     *,
+    figures: Sequence[str] = FIGURES,
     jobs: int = 1,
     fresh: bool = False,
     transient: Set[str] = frozenset(),
+    foreign: Set[str] = frozenset(),
     console: Console | None = None,
 ) -> list[Row]:
     """Run every method of every task, and append each row to a CSV as it is finished.
@@ -102,6 +95,8 @@ def run(
         The methods by name.
     path
         The CSV; rows of other methods and datasets in it are kept.
+    figures
+        Columns of what methods say: by default the truth and the fields of `Outcome`.
     jobs
         Worker processes, -1 for one on every core; with 1 the rows are run in this one. A row has one thread, so that
         times compare; in this process JAX, if a method uses it, keeps its own.
@@ -109,53 +104,56 @@ def run(
         Whether to run the rows anew that the file already has.
     transient
         Methods so cheap that their rows are computed in every run and not kept in the file.
+    foreign
+        Methods that are not this library's: its code does not age their rows, which therefore name none.
     console
         Where progress is shown: standard error unless given.
 
     Returns
     -------
     list of dict
-        The rows of these tasks in their order: the columns of the key, then those of `OUTCOME_COLUMNS`, with NaN
-        where a figure is missing.
+        The rows of these tasks in their order: the columns of the key, ``method``, the figures (NaN where one is
+        missing), what the row cost (`COSTS`), and where it comes from (`pydine.experiments.table.ORIGIN`).
     """
     if jobs == 0:
         raise ValueError("jobs must be a number of processes, or -1 for one on every core, but got 0.")
-    names = list(tasks[0].key)
-    columns = [*names, *OUTCOME_COLUMNS]
+    columns = [*tasks[0].key, "method", *figures, *COSTS, *ORIGIN]
     wanted = [(task, method) for task in tasks for method in task.methods]
-    with _only_run(path):
-        rows = _read(path, columns)
-        asked = {_identity(task.key, method) for task, method in wanted} if fresh else set()
+    with table.only_run(path):
+        rows = table.read_finished(path, columns)
+        asked = {_identity(task, method) for task, method in wanted} if fresh else set()
         rows = {i: row for i, row in rows.items() if i not in asked and row["method"] not in transient}
-        _write(path, columns, rows.values())
-        todo = [(t, m) for t, m in wanted if rows.get(_identity(t.key, m), {"error": "not run"})["error"]]
+        table.write(path, columns, rows.values())
+        todo = [(t, m) for t, m in wanted if rows.get(_identity(t, m), {"error": "not run"})["error"]]
         with path.open("a", newline="") as file, _Progress(len(todo), console or Console(stderr=True)) as progress:
             writer = csv.DictWriter(file, columns, lineterminator="\n")
-            for row in _finished(todo, methods, jobs):
-                rows[_identity({name: row[name] for name in names}, row["method"])] = row
+            for row in _finished(todo, methods, jobs, foreign):
+                rows[table.identity(row)] = {column: row.get(column, "") for column in columns}
                 writer.writerow(row)
                 file.flush()
                 progress.step(failed=bool(row["error"]))
-        _write(path, columns, (row for row in rows.values() if row["method"] not in transient))
-    return [_typed(rows[_identity(task.key, method)]) for task, method in wanted]
-
-
-def read(path: Path) -> list[Row]:
-    """Read the rows of a CSV that `run` wrote, with numbers as numbers and NaN where a figure is missing."""
-    with path.open(newline="") as file:
-        return [_typed(row) for row in csv.DictReader(file)]
+        table.write(path, columns, (row for row in rows.values() if row["method"] not in transient))
+    return [table.typed(rows[_identity(task, method)]) for task, method in wanted]
 
 
 # --- one row ---
 
 
-def _finished(todo: Sequence[tuple[Task, str]], methods: Mapping[str, Method], jobs: int) -> Iterator[dict[str, str]]:
+def _identity(task: Task, method: str) -> table.Identity:
+    return table.identity({**task.key, "method": method})
+
+
+def _finished(
+    todo: Sequence[tuple[Task, str]], methods: Mapping[str, Method], jobs: int, foreign: Set[str]
+) -> Iterator[dict[str, str]]:
     """Rows in the order in which they are finished."""
-    code = code_version()
+    ours = {"code": code_version(), "commit": commit()}  # of what was imported, though files may change meanwhile
     with _one_thread_each() if jobs != 1 else nullcontext():
         # A batch of several rows would be lost as a whole.
         workers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        yield from workers(delayed(_run_row)(task, name, methods[name], code) for task, name in todo)
+        yield from workers(
+            delayed(_run_row)(task, name, methods[name], {} if name in foreign else ours) for task, name in todo
+        )
 
 
 @contextmanager
@@ -172,29 +170,32 @@ def _one_thread_each() -> Iterator[None]:
             os.environ[JAX_THREADS] = before
 
 
-def _run_row(task: Task, name: str, method: Method, code: str) -> dict[str, str]:
-    outcome, error, data = Outcome(math.nan), "", task.draw()
+def _run_row(task: Task, name: str, method: Method, origin: Mapping[str, str]) -> dict[str, str]:
+    figures: dict[str, float | str] = {}
+    error, data = "", task.draw()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _warm_up(name, method, data)
-        _reset_peak_memory()
-        start = time.perf_counter()
-        try:
-            outcome = method(data)
-        except Exception as problem:  # noqa: BLE001 a failure is a result: it belongs in its row
-            error = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
-        seconds = time.perf_counter() - start
-    if not error and not math.isfinite(outcome.estimate):
-        error = f"the estimate is {outcome.estimate}"
-    peak = peak_memory()
-    figures = {"truth": data.truth, **outcome._asdict()}
+        with measured() as cost:
+            try:
+                found = method(data)
+                figures = found._asdict() if isinstance(found, Outcome) else dict(found)
+            except Exception as problem:  # noqa: BLE001 a failure is a result: it belongs in its row
+                error = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+    estimate = figures.get("estimate", 0.0)
+    if not error and not math.isfinite(float(estimate)):
+        error = f"the estimate is {estimate}"
+    if hasattr(data, "truth"):
+        figures = {"truth": data.truth, **figures}
     return {
         **{column: str(value) for column, value in task.key.items()},
         "method": name,
-        **{column: "" if math.isnan(value) else f"{value:.8g}" for column, value in figures.items()},
-        "seconds": f"{seconds:.4f}",
-        "peak_mib": "" if math.isnan(peak) else f"{peak:.1f}",
-        "code": code,
+        **{column: table.shown(value) for column, value in figures.items()},
+        "seconds": f"{cost.seconds:.4f}",
+        "peak_mib": "" if math.isnan(cost.peak_mib) else f"{cost.peak_mib:.1f}",
+        "code": "",
+        "commit": "",
+        **origin,
         "error": error,
     }
 
@@ -202,114 +203,13 @@ def _run_row(task: Task, name: str, method: Method, code: str) -> dict[str, str]
 _warm: set[str] = set()  # methods that this process has already run
 
 
-def _warm_up(name: str, method: Method, data: Dataset) -> None:
+def _warm_up(name: str, method: Method, data: Any) -> None:
     """Let a method import and compile what it needs on a few rows, so that it is not in the time of the first row."""
-    if name in _warm:
+    if name in _warm or not hasattr(data, "first"):
         return
     _warm.add(name)
-    few = {part: getattr(data, part)[:WARM_UP_ROWS] for part in ("x", "y", "latent_x", "latent_y")}
     with suppress(Exception):  # what is wrong will be seen on the whole data, and recorded
-        method(replace(data, **few, z=None if data.z is None else data.z[:WARM_UP_ROWS]))
-
-
-def _reset_peak_memory() -> None:
-    with suppress(OSError):  # where this cannot be done the peak is that of the process so far
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_memory() -> float:
-    """Peak memory of this process in MiB: on Linux since the last reset, elsewhere since it began; NaN if unknown."""
-    try:
-        status = Path("/proc/self/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) / 1024
-    except (OSError, IndexError):
-        pass
-    try:
-        import resource
-    except ImportError:
-        return math.nan
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
-
-
-# --- the table ---
-
-
-def _identity(key: Mapping[str, object], method: object) -> Identity:
-    return (*map(str, key.values()), str(method))
-
-
-def _read(path: Path, columns: list[str]) -> dict[Identity, dict[str, str]]:
-    """Complete rows by dataset and method; columns that an older file lacks are empty."""
-    if not path.exists():
-        return {}
-    text = path.read_text()
-    lines = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())  # an interrupted run may have left half a line
-    names = columns[: -len(OUTCOME_COLUMNS)]
-    header = list(lines.fieldnames or columns)
-    if unknown := sorted({*names, "method"} - set(header) | set(header) - set(columns)):
-        raise ValueError(
-            f"{path} must be a table of this experiment, with the columns {', '.join(columns)}, but it differs in "
-            f"{', '.join(unknown)}; move it away or write to another folder."
-        )
-    rows = ({column: row.get(column) or "" for column in columns} for row in lines)
-    return {_identity({name: row[name] for name in names}, row["method"]): row for row in rows}
-
-
-def _write(path: Path, columns: list[str], rows: Iterable[Mapping[str, str]]) -> None:
-    """Write the rows sorted by dataset and method, whatever the order in which they were finished."""
-    names = [*columns[: -len(OUTCOME_COLUMNS)], "method"]
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(rows, key=lambda row: [_sort_key(row[name]) for name in names]))
-    temporary.replace(path)
-
-
-def _sort_key(text: str) -> tuple[float, str]:
-    number = _number(text)
-    return (number, text) if isinstance(number, int | float) else (0.0, text)
-
-
-def _typed(row: Mapping[str, str]) -> Row:
-    typed: Row = {}
-    for column, text in row.items():
-        if column in FIGURES:
-            typed[column] = float(text) if text else math.nan
-        else:
-            typed[column] = text if column in OUTCOME_COLUMNS else _number(text)
-    return typed
-
-
-def _number(text: str) -> str | int | float:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-@contextmanager
-def _only_run(path: Path) -> Iterator[None]:
-    """Keep a second run away from the file, where the system has locks: each would overwrite the other's rows."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    lock = path.with_name(f".{path.name}.lock")
-    with lock.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RuntimeError(f"another run is writing to {path}; wait for it, or write to another folder.") from None
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
+        method(data.first(WARM_UP_ROWS))
 
 
 # --- progress ---

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from scipy.stats import t as student
 from sklearn.metrics import f1_score, roc_auc_score
 
-from pydine.experiments.runner import Row
+from pydine.experiments.table import Row
 
 LEVEL = 0.05  # of a test
 

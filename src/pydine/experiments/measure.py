@@ -1,0 +1,156 @@
+"""The one reader of time and memory: what a block, a call in a new process, or contenders in turn cost.
+
+Only the standard library is imported, so that a process can be measured from its start.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeVar
+
+Name = TypeVar("Name")
+
+WARM_UP = 1000  # the round that is run before the clock starts: no benchmark has so many
+
+CALL = """
+import sys, numpy as np, pydine
+from pydine.experiments.measure import measured
+with np.load(sys.argv[2]) as data:
+    arrays = [data[name] for name in data.files]
+with measured() as cost:
+    getattr(pydine, sys.argv[1])(*arrays, n_jobs=1)
+print(cost.seconds, cost.processor_seconds, cost.peak_mib)
+"""
+
+
+@dataclass
+class Cost:
+    """What something took.
+
+    Attributes
+    ----------
+    seconds
+        By the wall clock.
+    processor_seconds
+        Of all threads of this process: what else the machine did does not count.
+    peak_mib
+        Peak memory of the process in MiB while it ran; see `peak_memory`.
+    """
+
+    seconds: float = math.nan
+    processor_seconds: float = math.nan
+    peak_mib: float = math.nan
+
+
+@contextmanager
+def measured() -> Iterator[Cost]:
+    """Measure a block; the figures are there when it has ended, though it ended with an error."""
+    cost = Cost()
+    _reset_peak_memory()
+    wall, processor = time.perf_counter(), time.process_time()
+    try:
+        yield cost
+    finally:
+        cost.seconds = time.perf_counter() - wall
+        cost.processor_seconds = time.process_time() - processor
+        cost.peak_mib = peak_memory()
+
+
+def in_turn(
+    contenders: Mapping[Name, Callable[[int], Callable[[], object]]], rounds: int, *, warm: bool = True
+) -> dict[Name, list[float]]:
+    """Time contenders in turn, so that what else the machine does hits all alike.
+
+    Parameters
+    ----------
+    contenders
+        By name, a function from the number of a round to the call that is timed: data are drawn outside of the clock.
+    rounds
+        How often each is timed.
+    warm
+        Whether each runs once before, on the round ``WARM_UP``, to import and compile what it needs.
+
+    Returns
+    -------
+    dict
+        Seconds by the wall clock, a list with an entry for each round; see `medians`.
+    """
+    seconds: dict[Name, list[float]] = {name: [] for name in contenders}
+    if warm:
+        for prepare in contenders.values():
+            prepare(WARM_UP)()
+    for number in range(rounds):
+        for name, prepare in contenders.items():
+            call = prepare(number)
+            with measured() as cost:
+                call()
+            seconds[name].append(cost.seconds)
+    return seconds
+
+
+def medians(seconds: Mapping[Name, Sequence[float]]) -> dict[Name, float]:
+    """Median over the rounds, by contender."""
+    return {name: median(values) for name, values in seconds.items()}
+
+
+def call_in_new_process(function: str, arrays: Sequence[Any], **variables: str) -> Cost:
+    """Measure the first call of one of pydine's public functions in a new process.
+
+    Parameters
+    ----------
+    function
+        Its name under ``pydine``.
+    arrays
+        Its arguments, of shape (n, d).
+    **variables
+        Environment variables to change.
+
+    Returns
+    -------
+    Cost
+        Of the call: imports and reading do not count, compilation does.
+    """
+    import numpy as np
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "arrays.npz"
+        np.savez(path, *arrays)
+        return Cost(*run_python(CALL, function, str(path), **variables))
+
+
+def run_python(code: str, *arguments: str, **variables: str) -> list[float]:
+    """Run code in a new interpreter and return the numbers that it prints."""
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True, check=True)
+    return [float(word) for word in done.stdout.split()]
+
+
+def peak_memory() -> float:
+    """Peak memory of this process in MiB: on Linux since the last reset, elsewhere since it began; NaN if unknown."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    except (OSError, IndexError):
+        pass
+    try:
+        import resource
+    except ImportError:
+        return math.nan
+    # On Linux this also counts the process that started this one: hence the way above.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def _reset_peak_memory() -> None:
+    with suppress(OSError):  # where this cannot be done the peak is that of the process so far
+        Path("/proc/self/clear_refs").write_text("5")

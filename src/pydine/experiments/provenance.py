@@ -1,0 +1,115 @@
+"""Which code a result comes from: a digest of the sources that numbers hang on, and the commit that they are of."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pydine
+
+# Files and folders under the package whose code shapes an answer; what a tree does not have is passed over.
+CORE = (
+    "types.py",
+    "settings.py",
+    "inputs",
+    "kernels",
+    "units",
+    "latents",
+    "bases",
+    "nulls",
+    "questions",
+    "engine",
+    "data.py",
+    "information.py",
+    "bases.py",
+    "dependence.py",
+    "screening.py",
+    "estimation.py",
+    "independence.py",
+    "pairwise.py",
+    "selection.py",
+    "ranking.py",
+)
+NOT_CORE = ("inputs/files",)  # which format a table is kept in changes no number
+PACKAGE = Path(pydine.__file__).parent
+
+
+def code_version(package: Path = PACKAGE) -> str:
+    """Return eight hexadecimal digits that change when the code behind an answer does.
+
+    Parameters
+    ----------
+    package
+        Folder of the package, by default the one that is running.
+
+    Returns
+    -------
+    str
+        Digest of the files in ``CORE``, without comments, docstrings and layout: words do not age a result.
+    """
+    digest = hashlib.sha256()
+    for path in _core_files(package):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(_code(path.read_text(encoding="utf-8")).encode())
+    return digest.hexdigest()[:8]
+
+
+def commit(package: Path = PACKAGE) -> str:
+    """Return the commit that last changed the package, ``+`` behind it if files differ from it.
+
+    Parameters
+    ----------
+    package
+        Folder of the package.
+
+    Returns
+    -------
+    str
+        Shortened; empty where the package is not kept in a repository, as when it is installed.
+    """
+    found = git(package, "log", "-1", "--format=%h", "--", ".")
+    return found + "+" * bool(found and git(package, "status", "--porcelain", "--", "."))
+
+
+def date_of(commit: str, folder: Path = PACKAGE) -> str:
+    """Day of a commit, as ISO 8601; empty if the repository around the folder does not know it."""
+    return git(folder, "log", "-1", "--format=%as", commit.rstrip("+"), "--") if commit else ""
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Return what git says, asked from a folder; empty where there is no git, no repository, or an error."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()
+
+
+def _core_files(package: Path) -> Iterator[Path]:
+    left_out = [package / name for name in NOT_CORE]
+    for name in sorted(CORE):
+        entry = package / name
+        for path in [entry] if entry.is_file() else sorted(entry.rglob("*.py")):
+            if not any(path.is_relative_to(folder) for folder in left_out):
+                yield path
+
+
+def _code(source: str) -> str:
+    """Source without comments, docstrings and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [part for part in node.body if not _is_words(part)] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _is_words(statement: ast.stmt) -> bool:
+    """Whether it is a string that stands by itself: a docstring, or a remark."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )

@@ -1,0 +1,46 @@
+"""The reader of time and memory, and contenders in turn."""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from pydine.experiments.measure import WARM_UP, call_in_new_process, in_turn, measured, medians, run_python
+
+
+def test_a_block_that_sleeps_costs_time_and_no_work():
+    with measured() as cost:
+        time.sleep(0.1)
+    assert 0.1 <= cost.seconds < 1.0
+    assert cost.processor_seconds < 0.1
+    assert cost.peak_mib > 10.0
+
+
+def test_a_block_that_fails_has_its_cost_too():
+    with pytest.raises(TypeError), measured() as cost:
+        time.sleep("long")
+    assert cost.seconds >= 0.0
+
+
+def test_contenders_take_turns_after_a_round_that_does_not_count():
+    calls = []
+    contenders = {name: lambda number, name=name: lambda: calls.append((name, number)) for name in "ab"}
+    seconds = in_turn(contenders, 2)
+    assert calls == [("a", WARM_UP), ("b", WARM_UP), ("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+    assert {name: len(values) for name, values in seconds.items()} == {"a": 2, "b": 2}
+    assert medians({"a": [3.0, 1.0, 2.0]}) == {"a": 2.0}
+
+
+def test_numbers_come_back_from_a_new_interpreter():
+    code = "import os, sys; print(os.environ['TOLD'], len(sys.argv))"
+    assert run_python(code, "one", TOLD="7") == [7.0, 2.0]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the peak may be the parent's")
+def test_a_call_in_a_new_process_has_its_own_peak():
+    x, y = np.random.default_rng(0).standard_normal((2, 200, 1))
+    large = np.ones(400 * 2**17)  # 400 MiB that the new process does not have
+    cost = call_in_new_process("mutual_information", (x, y))
+    assert cost.seconds > 0.0
+    assert cost.peak_mib < large.nbytes / 2**20 + 100.0

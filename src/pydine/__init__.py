@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from pydine._version import __version__
 
 if TYPE_CHECKING:
-    from pydine.inputs.sample import TiesWarning
-    from pydine.questions.estimation import mutual_information, pointwise_information
+    from pydine.inputs.checks import TiesWarning
     from pydine.questions.estimator import DINE
     from pydine.questions.independence import independence_test
+    from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
+    from pydine.questions.policy import DeterminedWarning
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
     from pydine.units.cache import UnitCache
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DINE",
     "ConditionalSelector",
+    "DeterminedWarning",
     "IndependenceTestResult",
     "InformationEstimate",
     "PairwiseInformation",
@@ -40,17 +42,18 @@ __all__ = [
 _HOMES = {
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
+    "DeterminedWarning": "pydine.questions.policy",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
-    "TiesWarning": "pydine.inputs.sample",
+    "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.units.cache",
     "independence_test": "pydine.questions.independence",
-    "mutual_information": "pydine.questions.estimation",
+    "mutual_information": "pydine.questions.mutual_information",
     "mutual_information_score": "pydine.questions.selection",
     "pairwise_information": "pydine.questions.pairwise",
-    "pointwise_information": "pydine.questions.estimation",
+    "pointwise_information": "pydine.questions.mutual_information",
 }
 
 

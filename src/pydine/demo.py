@@ -19,7 +19,7 @@ from rich.text import Text
 from sklearn.datasets import load_diabetes
 
 import pydine
-from pydine.inputs.sample import TiesWarning
+from pydine.inputs.checks import TiesWarning
 from pydine.results import InformationEstimate
 
 __all__ = ["Row", "estimate_rows", "load_table", "main", "show"]

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from pydine.inputs.sample import read_sample
+from pydine.inputs.reading import read_question
 
 __all__ = ["ESTIMATORS", "TESTS", "Baseline", "available", "estimate", "test"]
 
@@ -51,13 +51,12 @@ class Baseline:
 
     def __call__(self, x: Any, y: Any, z: Any = None, *, random_state: int = 0, **options: Any) -> float:
         """Estimate or test, as :func:`estimate` and :func:`test` do."""
-        sample = read_sample(x, y, z)
-        arguments = [sample.x, sample.y]
-        if sample.z.shape[1]:
+        *arguments, given = read_question(x, y, z).values()
+        if given.shape[1]:
             if not self.given_z:
                 able = ", ".join(name for name, other in ESTIMATORS.items() if other.given_z)
                 raise ValueError(f"z must be None for {self.title}, which estimates I(X;Y) alone; use {able}.")
-            arguments.append(sample.z)
+            arguments.append(given)
         if self.seeded:
             options["random_state"] = random_state
         return float(self._load()(*arguments, **options))

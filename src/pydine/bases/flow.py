@@ -16,11 +16,11 @@ from pydine.kernels.mixing import mixture_log_density, smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
-from pydine.units.cache import UnitCache
-from pydine.units.execution import run
-from pydine.units.ladder import LadderSettings, cross_fit_ladder
+from pydine.units.cache import UnitCache, fit_units
+from pydine.units.ladder import LadderSettings
 from pydine.units.plan import Unit, autoregressive
 from pydine.units.rows import dealt
+from pydine.units.tasks import UnitTask
 from pydine.units.unit import MARGINAL, FittedUnit
 
 # Standard errors by which held-out rows must be predicted better: for the flows of the other direction to begin to
@@ -139,22 +139,19 @@ class _Direction:
         x, y, z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
         targets, others = (y, x) if side == "y" else (x, y)
 
-        def fit_units(units: list[Unit]) -> tuple[list[FittedUnit], FloatArray]:
-            def fit_unit(unit: Unit) -> tuple[FittedUnit, FloatArray]:
-                cross_fit = base.cache.cross_fit if base.cache else cross_fit_ladder
-                return cross_fit(columns[unit.target], columns[list(unit.context)], ladder)
-
-            fitted, densities = zip(*run(fit_unit, units, base.n_jobs), strict=True)
+        def fit(units: list[Unit]) -> tuple[list[FittedUnit], FloatArray]:
+            tasks = [UnitTask(columns[u.target], columns[list(u.context)], ladder, is_crossed=True) for u in units]
+            fitted, densities = zip(*fit_units(tasks, base.cache, base.n_jobs), strict=True)
             return list(fitted), np.sum(densities, axis=0)
 
         seeing, blind = autoregressive(targets, (*others, *z)), autoregressive(targets, z)
-        with_other, density = fit_units(seeing)
+        with_other, density = fit(seeing)
         # Without the other side a flow is at least as good as none at all, so log-ratios can be no larger than these.
         most = density - sum(MARGINAL.log_density(columns[target], columns[:0]) for target in targets)
         folds = dealt(latents.outwards, ladder.folds)
         if in_errors(mixed(np.array([plain, most]), folds)[0] - plain) < LEAST_ERRORS:
             return None
-        without_other, alone = fit_units(blind)
+        without_other, alone = fit(blind)
         units = [(unit, 1.0, fitted) for unit, fitted in zip(seeing, with_other, strict=True)]
         units += [(unit, -1.0, fitted) for unit, fitted in zip(blind, without_other, strict=True)]
         name = "y given x" if side == "y" else "x given y"

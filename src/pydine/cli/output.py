@@ -194,7 +194,7 @@ def listening(source: str) -> Iterator[list[str]]:
             yield sentences
         except ValueError as error:
             raise ValueError(f"{source}: {error}") from error
-    from pydine.inputs.sample import TiesWarning
+    from pydine.inputs.checks import TiesWarning
 
     ties: dict[str, float] = {}
     for warning in caught:

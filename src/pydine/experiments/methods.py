@@ -18,8 +18,8 @@ from pydine.baselines import Baseline
 from pydine.baselines.gaussian import oracle
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.runner import Method, Outcome
+from pydine.nulls.analytic import STATISTICS
 from pydine.nulls.blocks import simes
-from pydine.questions.independence import STATISTICS
 from pydine.results import IndependenceTestResult
 
 PERMUTATIONS = 100  # as in the paper

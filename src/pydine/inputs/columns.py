@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pydine.results import default_names
 from pydine.types import FloatArray
 
-__all__ = ["Columns", "Table", "frame_library", "read_columns"]
+__all__ = ["Columns", "Source", "frame_library", "read_columns"]
 
 # What to do about values that are not real numbers, by what they are.
 ADVICE = {
@@ -71,7 +71,7 @@ class Columns:
         return _where(self.label, self.names[i], i)
 
 
-def read_columns(label: str, value: Any, table: Table | None = None) -> Columns:
+def read_columns(label: str, value: Any, source: Source | None = None) -> Columns:
     """Read one argument.
 
     Parameters
@@ -79,8 +79,8 @@ def read_columns(label: str, value: Any, table: Table | None = None) -> Columns:
     label : str
         The argument's name in messages: ``"x"``, ``"y"`` or ``"z"``.
     value : array, list, series or frame; or column name or list of names
-        The values, shape (n,) or (n, d); with a table, which of its columns.
-    table : Table, optional
+        The values, shape (n,) or (n, d); with a source, which of its columns.
+    source : Source, optional
         The ``data`` argument.
 
     Returns
@@ -93,8 +93,8 @@ def read_columns(label: str, value: Any, table: Table | None = None) -> Columns:
     ValueError
         If it cannot be read as columns of real numbers.
     """
-    if table is not None:
-        return table.select(label, value)
+    if source is not None:
+        return source.select(label, value)
     if isinstance(value, str):
         raise ValueError(
             f"{label} is the name {value!r}, but no data came with it; "
@@ -111,7 +111,7 @@ def read_columns(label: str, value: Any, table: Table | None = None) -> Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Source:
     """The ``data`` argument: columns by name, or by position where it is an array.
 
     Parameters
@@ -126,8 +126,8 @@ class Table:
     column: Callable[[Any], Any]
 
     @classmethod
-    def read(cls, data: Any) -> Table:
-        """Make a table of a frame, a mapping of columns, a structured array or a 2-D array."""
+    def read(cls, data: Any) -> Source:
+        """Read a frame, a mapping of columns, a structured array or a 2-D array."""
         if isinstance(data, Mapping):
             return cls(tuple(data), data.__getitem__)
         frame = _from_native("data", data)
@@ -151,7 +151,7 @@ class Table:
         label : str
             The argument's name in messages.
         value : hashable or iterable of hashable
-            Names; positions where the table is an array, counted from the end if negative.
+            Names; positions where the source is an array, counted from the end if negative.
 
         Returns
         -------

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pydine.inputs.columns import Table
-from pydine.questions.estimation import CacheLike, RandomState, is_integer
+from pydine.inputs.columns import Source
 from pydine.questions.search import TableTest
+from pydine.questions.settings import CacheLike, RandomState, is_integer
 from pydine.units.cache import UnitCache
 
 try:
@@ -128,7 +128,7 @@ def pc(
     test = TableTest(
         data, cache=cache, statistic=statistic, random_state=random_state, n_jobs=n_jobs, nan_policy=nan_policy
     )
-    names = Table.read(data).names
+    names = Source.read(data).names
     return causal_learn_pc(
         test.values,
         alpha,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from pydine.inputs.columns import Table
+from pydine.inputs.columns import Source
 from pydine.questions.search import TableTest
 from pydine.units.cache import UnitCache
 
@@ -38,7 +38,7 @@ class DineTest:
 
     def __init__(self, data: Any, **options: Any) -> None:
         self._test = TableTest(data, **options)
-        self._positions = {name: i for i, name in enumerate(Table.read(data).names)}
+        self._positions = {name: i for i, name in enumerate(Source.read(data).names)}
 
     @property
     def cache(self) -> UnitCache:

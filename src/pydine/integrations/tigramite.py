@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.questions.estimation import CacheLike, RandomState
 from pydine.questions.search import SearchTest
+from pydine.questions.settings import CacheLike, RandomState
 from pydine.units.cache import UnitCache
 
 try:

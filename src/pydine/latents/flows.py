@@ -6,26 +6,22 @@ between the sides given z is the columns' own (paper, Lemma 1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.latents.projection import FARTHEST_SCORE, Blocks, FunctionsOfZ, Projection
+from pydine.latents.projection import FARTHEST_SCORE, Blocks, Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
-from pydine.units.cache import UnitCache
-from pydine.units.execution import ensure_compiled, run
-from pydine.units.ladder import LadderSettings, fit_ladder, n_partitions
-from pydine.units.plan import Unit, autoregressive, columnwise, unique
-from pydine.units.rows import View, column_order, outwards
+from pydine.units.plan import Unit
+from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
 
 VALUES_KEPT = 1 << 26  # of functions of z, in half a gibibyte
 ROWS_KEPT = 1 << 14  # of all functions of z, so that they are evaluated once
-SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,8 @@ class Latents:
     projection : Projection, optional
     functions : ndarray, shape (n, r), optional
         The functions of z that are projected out, if they are evaluated already.
+    two_valued : tuple of bool
+        Which latents are of columns with two different values.
     fold_products : ndarray, shape (folds x partitions, dx + dy, dx + dy), optional
         The cross-products that the flows of each fold alone would give.
     view : View, optional
@@ -61,6 +59,7 @@ class Latents:
     projection: Projection | None = None
     functions: FloatArray | None = None
     view: View | None = None
+    two_valued: tuple[bool, ...] = ()
     fold_products: FloatArray | None = None
 
     @property
@@ -84,7 +83,20 @@ class Latents:
         cross = self.cross_product[np.ix_(columns, columns)] * np.outer(signs, signs)
         unprojected = self.unprojected[columns] * signs[:, None]
         dimensions = dx, len(columns) - dx, self.dimensions[2]
-        return Latents(dimensions, unprojected, self.z, cross, self.dof, projection, self.functions)
+        two_valued = tuple(self.two_valued[i] for i in columns) if self.two_valued else ()
+        products = None
+        if self.fold_products is not None:
+            products = self.fold_products[:, columns][:, :, columns] * np.outer(signs, signs)
+        return replace(
+            self,
+            dimensions=dimensions,
+            unprojected=unprojected,
+            cross_product=cross,
+            projection=projection,
+            view=None,
+            two_valued=two_valued,
+            fold_products=products,
+        )
 
     @cached_property
     def outwards(self) -> RowArray:
@@ -96,7 +108,7 @@ class Latents:
         chosen, z = self.unprojected[:, rows], self.z[:, rows]
         both = chosen if self.projection is None else self.projection(chosen, z)
         dof = len(rows) * self.dof / self.n_rows
-        return Latents(self.dimensions, both, z, both @ both.T, dof, view=self.view)
+        return Latents(self.dimensions, both, z, both @ both.T, dof, view=self.view, two_valued=self.two_valued)
 
     @cached_property
     def both(self) -> FloatArray:
@@ -213,103 +225,3 @@ class RankFlow:
     def _scores(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         columns = np.hstack([x, y, z[:, self.z_order]]).T
         return np.array([m(np.ascontiguousarray(column)) for m, column in zip(self.maps, columns, strict=True)])
-
-
-def fit_rank_flow(
-    x: FloatArray,
-    y: FloatArray,
-    z: FloatArray,
-    settings: LadderSettings,
-    n_jobs: int | None = None,
-    by_column: bool = False,
-    cache: UnitCache | None = None,
-) -> tuple[RankFlow, Latents]:
-    """Fit the default's maps.
-
-    Parameters
-    ----------
-    x, y, z : ndarray, shapes (n, dx), (n, dy), (n, dz)
-    settings : LadderSettings
-    n_jobs : int or None
-        Threads; the result does not depend on it.
-    by_column : bool
-        Whether each column is mapped given z alone, so that the latents of a side keep what ties its columns together;
-        otherwise a flow is autoregressive, and the latents of a side are independent of each other.
-    cache : UnitCache, optional
-        Where units are looked for first, and kept.
-
-    Returns
-    -------
-    flow : RankFlow
-    latents : Latents
-        Those of the rows given.
-    """
-    dx, dy, dz = x.shape[1], y.shape[1], z.shape[1]
-    given, plan = range(dx + dy, dx + dy + dz), columnwise if by_column else autoregressive
-    units = unique(plan(range(dx), given) + plan(range(dx, dx + dy), given))
-    return fit_flow_of((x, y, z), units, dx + dy, settings, n_jobs, cache)
-
-
-def fit_flow_of(
-    blocks: tuple[FloatArray, FloatArray, FloatArray],
-    units: list[Unit],
-    together: int,
-    settings: LadderSettings,
-    n_jobs: int | None,
-    cache: UnitCache | None = None,
-    step: Callable[[], None] | None = None,
-) -> tuple[RankFlow, Latents]:
-    """Fit one unit for every column of x and y, in the order of the columns.
-
-    Parameters
-    ----------
-    blocks : tuple of ndarrays, shapes (n, dx), (n, dy), (n, dz)
-    units : list of Unit
-    together : int
-        How many latents are looked at together: dx + dy, or fewer where pairs are taken from many columns.
-    settings, n_jobs, cache
-        As in `fit_rank_flow`.
-    step : callable, optional
-        Called after every unit.
-    """
-    dimensions = dx, dy, dz = blocks[0].shape[1], blocks[1].shape[1], blocks[2].shape[1]
-    ensure_compiled()
-    fits = [ScoreMap.fit(np.ascontiguousarray(column)) for block in blocks for column in block.T]
-    z_order = column_order(np.array([scores for _, scores in fits[dx + dy :]]))
-    fits[dx + dy :] = [fits[dx + dy + i] for i in z_order]
-    scores = np.array([scores for _, scores in fits])
-
-    folds = settings.folds * n_partitions(len(blocks[0])) if len(blocks[0]) <= ROWS_KEPT and dz else 0
-
-    def fit_unit(unit: Unit) -> tuple[FittedUnit, ScoreMap, FloatArray, FloatArray]:
-        target, context = scores[unit.target], scores[list(unit.context)]
-        fitted = (cache.fit if cache else fit_ladder)(target, context, settings)
-        by_fold = [_latent(fitted.of_fold(i, folds), target, context)[1] for i in range(folds)]
-        return fitted, *_latent(fitted, target, context), np.array(by_fold)
-
-    fitted, recalibration, columns, by_fold = zip(*run(fit_unit, units, n_jobs, step), strict=True)
-    see_z = tuple(f for unit, f in zip(units, fitted, strict=True) if len(unit.context) == dz) if dz else None
-    unprojected, z_scores = np.array(columns), scores[dx + dy :]
-    functions = FunctionsOfZ.choose(z_scores, see_z)
-    # The weight of non-linear rungs is averaged over the units where it is largest: as many as are looked at together.
-    nonlinear = float(np.mean(sorted(f.nonlinear_weight for f in fitted)[-together:]))
-    values = functions(z_scores) if len(blocks[0]) <= ROWS_KEPT else None
-    projection = Projection.fit(
-        unprojected, z_scores, functions, nonlinear=nonlinear, least_dof=together + SPARE_DOF, dx=dx, values=values
-    )
-    used = None if values is None else values[:, projection.chosen]
-    maps = tuple(m for m, _ in fits)
-    flow = RankFlow(dimensions, maps, dict(zip(units, fitted, strict=True)), recalibration, projection, z_order)
-    view = View.of(scores, dx, dy) if dx and dy else None
-    latents = Latents(
-        dimensions, unprojected, z_scores, projection.cross_product, projection.dof, projection, used, view
-    )
-    if not folds:
-        return flow, latents
-    parts = (latents.without_z(np.array(columns)) for columns in zip(*by_fold, strict=True))
-    return flow, replace(latents, fold_products=np.array([part @ part.T for part in parts]))
-
-
-def _latent(fitted: FittedUnit, target: FloatArray, context: FloatArray) -> tuple[ScoreMap, FloatArray]:
-    """Latents of a unit's rows, recalibrated: the map, and normal scores of shape (n,)."""
-    return ScoreMap.fit(fitted.latent(target, context) if fitted.models else target)

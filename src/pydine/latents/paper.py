@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.table import Question
 from pydine.kernels.optimiser import maximise
 from pydine.latents.flows import Latents
 from pydine.types import FloatArray
@@ -91,12 +92,10 @@ class PaperFlow:
         return np.ascontiguousarray((columns - self.centre[:, None]) / self.scale[:, None])
 
 
-def fit_paper_flow(
-    x: FloatArray, y: FloatArray, z: FloatArray, settings: PaperSettings, n_jobs: int | None = None
-) -> tuple[PaperFlow, Latents]:
-    """Fit the paper's flows, and map the rows given; shapes (n, dx), (n, dy), (n, dz)."""
-    dx, dy, dz = x.shape[1], y.shape[1], z.shape[1]
-    columns = np.hstack([x, y, z]).T
+def fit_paper_flow(question: Question, settings: PaperSettings, n_jobs: int | None = None) -> tuple[PaperFlow, Latents]:
+    """Fit the paper's flows, and map the rows of the table that is asked about."""
+    dx, dy, dz = question.dimensions
+    columns = question.table.columns[[*question.x, *question.y, *question.given]]
     centre, scale = columns.mean(axis=1), columns.std(axis=1)
     columns = np.ascontiguousarray((columns - centre[:, None]) / scale[:, None])
     given = range(dx + dy, dx + dy + dz)

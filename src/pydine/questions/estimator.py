@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pydine.inputs.sample import Sample, read_rows, read_sample
-from pydine.questions.estimation import RandomState, Settings, estimate
+from pydine.inputs.reading import read_question, read_rows
+from pydine.questions.fitting import Fit, fit, information_of
+from pydine.questions.policy import Verdict, warn_if_determined
+from pydine.questions.settings import RandomState, Settings
 from pydine.types import FloatArray
 
 
@@ -145,14 +148,21 @@ class DINE(BaseEstimator):
         DINE
             The estimator itself, with `information_`.
         """
-        settings = self._settings()
-        settings.check()
-        sample = read_sample(x, y, z, data=data, nan_policy=self.nan_policy)
-        fit = estimate(sample, settings)
-        self.flow_, self.information_ = fit.flow, fit.information
-        self.tuning_ = [asdict(trial) for trial in fit.trials]
-        self._fit = fit
-        self.n_features_in_ = sample.x.shape[1]
+        settings = self._settings().seeded()
+        question = read_question(x, y, z, data=data, nan_policy=self.nan_policy)
+        answer = fit(question, settings)
+        self.information_ = information_of(answer, question)
+        self._dimensions, self._fit = question.dimensions, answer
+        self.flow_, self.tuning_ = None, []
+        if isinstance(answer, Verdict):
+            warn_if_determined(answer, question)
+        else:
+            self.flow_, self.tuning_ = answer.flow, [asdict(trial) for trial in answer.trials]
+            self._columns = tuple(
+                [block.index(i) for i in kept]
+                for block, kept in zip(question.blocks, answer.question.blocks, strict=True)
+            )
+        self.n_features_in_ = question.dimensions[0]
         return self
 
     def transform(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> tuple[FloatArray, FloatArray]:
@@ -163,8 +173,14 @@ class DINE(BaseEstimator):
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
             Finite for finite rows, however far out.
         """
-        sample = self._read_rows(x, y, z, data)
-        return self.flow_.transform(sample.x, sample.y, sample.z)
+        fitted, rows = self._read_rows(x, y, z, data)
+        latents = fitted.flow.transform(*rows)
+        filled = []
+        for latent, width, kept in zip(latents, self._dimensions, self._columns, strict=False):
+            out = np.zeros((len(latent), width))  # of a column that tells nothing beside the others, nothing is left
+            out[:, kept] = latent
+            filled.append(out)
+        return filled[0], filled[1]
 
     def pointwise(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> FloatArray:
         """Pointwise information ln p(x, y | z) - ln p(x | z) - ln p(y | z) of rows, those of `fit` or new ones.
@@ -174,8 +190,8 @@ class DINE(BaseEstimator):
         ndarray, shape (n,)
             Nats; the information is its mean over the distribution. Rows far above it carry the dependence.
         """
-        sample = self._read_rows(x, y, z, data)
-        return self._fit.log_ratio(sample.x, sample.y, sample.z)
+        fitted, rows = self._read_rows(x, y, z, data)
+        return fitted.log_ratio(*rows)
 
     def score(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> float:
         """Return the mean log-likelihood ln p(x, y | z) of rows, in nats; the higher, the better.
@@ -184,21 +200,25 @@ class DINE(BaseEstimator):
         With ranks first (the default) it is a density of the columns' normal scores, which no monotone rescaling of the
         data changes; for `DINE.paper()` it is one in the units of the data.
         """
-        sample = self._read_rows(x, y, z, data)
-        if not sample.n_samples:
+        fitted, rows = self._read_rows(x, y, z, data)
+        if not len(rows[0]):
             raise ValueError("x and y must have at least one row to score, but have none; pass rows.")
-        rows = sample.x, sample.y, sample.z
-        alone = self.flow_.log_density(*rows)  # ln p(x | z) + ln p(y | z)
-        return float((alone + self._fit.log_ratio(*rows)).mean())
+        alone = fitted.flow.log_density(*rows)  # ln p(x | z) + ln p(y | z)
+        return float((alone + fitted.log_ratio(*rows)).mean())
 
     def _settings(self) -> Settings:
         parameters = self.get_params(deep=False)
         return Settings(**{f.name: parameters[f.name] for f in fields(Settings) if f.name in parameters})
 
-    def _read_rows(self, x: Any, y: Any, z: Any, data: Any) -> Sample:
-        check_is_fitted(self, "flow_")
-        sample = read_rows(x, y, z, data=data)
-        for name, got, expected in zip("xyz", sample.dimensions, self.flow_.dimensions, strict=True):
+    def _read_rows(self, x: Any, y: Any, z: Any, data: Any) -> tuple[Fit, tuple[FloatArray, FloatArray, FloatArray]]:
+        """The fit, and rows (m, dx), (m, dy), (m, dz) of the columns that it uses."""
+        check_is_fitted(self, "information_")
+        if isinstance(self._fit, Verdict):
+            raise ValueError(f"there are no flows to map rows with, because {self._fit.reason}; fit other columns.")
+        question = read_rows(x, y, z, data=data)
+        for name, got, expected in zip("xyz", question.dimensions, self._dimensions, strict=True):
             if got != expected:
                 raise ValueError(f"{name} must have {expected} column(s), as in fit, but has {got}.")
-        return sample
+        values = zip(question.values(), self._columns, strict=True)
+        x, y, z = (np.ascontiguousarray(block[:, columns]) for block, columns in values)
+        return self._fit, (x, y, z)

@@ -7,21 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pydine.bases.closed_form import SMALLEST_VARIANCE
-from pydine.inputs.sample import read_sample
-from pydine.latents.flows import Latents
-from pydine.nulls.blocks import BLOCKS, LEAST_LEFT, Sides, simes
-from pydine.questions.estimation import CacheLike, RandomState, Settings, estimate, is_integer
+from pydine.inputs.reading import read_question
+from pydine.nulls.analytic import STATISTICS, combined, named_order, sides_of, summary
+from pydine.nulls.blocks import BLOCKS
+from pydine.questions.fitting import fit, information_of
+from pydine.questions.policy import Verdict, warn_if_determined
+from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.results import IndependenceTestResult
-from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
 
-# What the blocks (see BLOCKS) count in a statistic. Half of "auto" is the paper's own: correlation is what is met most.
-STATISTICS = {
-    "auto": np.array([3.0, 1.0, 1.0, 1.0]) / 6.0,
-    "gaussian": np.array([1.0, 0.0, 0.0, 0.0]),
-    "general": np.array([0.0, 1.0, 1.0, 1.0]) / 3.0,
-}
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
 ROUNDING = 1e-9  # a permutation that comes as close as this to the statistic reaches it
@@ -100,68 +94,26 @@ def independence_test(
     settings = Settings.of(
         algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
-    fit = estimate(read_sample(x, y, z, data=data, nan_policy=nan_policy), settings)
-    sides = _sides(fit.latents, studentised=algorithm != "paper")
+    question = read_question(x, y, z, data=data, nan_policy=nan_policy)
+    answer = fit(question, settings)
+    information, level = information_of(answer, question), float(alpha)
+    if isinstance(answer, Verdict):
+        warn_if_determined(answer, question)
+        every = dict.fromkeys(BLOCKS, answer.pvalue)
+        return IndependenceTestResult(answer.value, answer.pvalue, information, level, statistic, method, None, every)
+    sides = sides_of(answer.latents, studentised=algorithm != "paper")
     blocks = sides.statistics()
     pvalues = sides.pvalues(blocks)
-    value, null = _summary(statistic, blocks, pvalues), None
+    value, null = summary(statistic, blocks, pvalues), None
     if method == "analytic":
-        pvalue = float(_combined(statistic, pvalues))
+        pvalue = float(combined(statistic, pvalues))
     else:
         permuted = sides.permuted_statistics(n_permutations)
-        null = _summary(statistic, permuted, sides.pvalues(permuted))
+        null = summary(statistic, permuted, sides.pvalues(permuted))
         reached = int(np.count_nonzero(null >= value * (1.0 - ROUNDING)))
         pvalue = reached / n_permutations if pvalue_formula == "paper" else (reached + 1) / (n_permutations + 1)
-    return IndependenceTestResult(
-        float(value),
-        pvalue,
-        fit.information,
-        float(alpha),
-        statistic,
-        method,
-        null,
-        dict(zip(BLOCKS, pvalues.tolist(), strict=True)),
-    )
-
-
-def analytic_pvalue(latents: Latents, statistic: str = "auto") -> tuple[float, FloatArray]:
-    """The analytic test on latents: its p-value, and those of the blocks, shape (4,)."""
-    sides = _sides(latents, studentised=True)
-    pvalues = sides.pvalues(sides.statistics())
-    return float(_combined(statistic, pvalues)), pvalues
-
-
-def _sides(latents: Latents, *, studentised: bool) -> Sides:
-    """Latents and their squares, with the same functions of z projected out of all."""
-    columns = latents.both / latents.both.std(axis=1, keepdims=True)
-    squares, dx, rows = squares_of(columns, latents), latents.dimensions[0], latents.outwards
-    columns, squares = columns[:, rows], squares[:, rows]
-    x, y = (columns[:dx], squares[:dx]), (columns[dx:], squares[dx:])
-    return Sides.of(x, y, latents.dof, latents.leverages[rows] if studentised else None)
-
-
-def squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
-    """Squares of columns (d, n) of unit variance, with the functions of z that latents are free of projected out.
-
-    A projection leaves less of a row the more it takes up, so residuals are first divided by what is left of them:
-    otherwise the squares of both sides would follow that. The squares of two values that are as frequent as each other
-    are constant: the column stands in their place.
-    """
-    left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
-    squares = latents.without_z(columns * columns / left)
-    varies = squares.var(axis=1, keepdims=True) > SMALLEST_VARIANCE
-    chosen: FloatArray = np.where(varies, squares, columns)
-    return chosen
-
-
-def _summary(statistic: str, blocks: np.ndarray, pvalues: np.ndarray) -> Any:
-    """The number that is compared: nats for one block, -ln of the combined p-value for several."""
-    return blocks[..., 0] if statistic == "gaussian" else -np.log(_combined(statistic, pvalues))
-
-
-def _combined(statistic: str, pvalues: np.ndarray) -> Any:
-    weights = STATISTICS[statistic]
-    return simes(pvalues[..., weights > 0.0], weights[weights > 0.0])
+    by_block = dict(zip(BLOCKS, pvalues[named_order(answer.latents)].tolist(), strict=True))
+    return IndependenceTestResult(float(value), pvalue, information, level, statistic, method, null, by_block)
 
 
 def _check(statistic: str, method: str, formula: str, n_permutations: int, alpha: float) -> None:

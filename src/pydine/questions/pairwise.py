@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,21 @@ from numpy.typing import NDArray
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import GaussianBase
 from pydine.inputs.columns import frame_library
-from pydine.inputs.variables import REST, Variables, read_variables
-from pydine.latents.flows import Latents, fit_flow_of
-from pydine.nulls.blocks import adjusted, pairwise_block_pvalues, simes
+from pydine.inputs.reading import REST, Variables, read_variables
+from pydine.inputs.table import Question
+from pydine.latents.flows import Latents
+from pydine.latents.workshop import Workshop
+from pydine.nulls.analytic import analytic_test, pairwise_test
+from pydine.nulls.blocks import adjusted
 from pydine.nulls.screening import not_gaussian
-from pydine.questions.estimation import CacheLike, RandomState, Settings, estimate
-from pydine.questions.independence import STATISTICS, analytic_pvalue, squares_of
-from pydine.results import PairwiseInformation
+from pydine.questions.fitting import fit, information_of
+from pydine.questions.policy import Verdict, left_over, warn_determined
+from pydine.questions.settings import CacheLike, RandomState, Settings
+from pydine.results import InformationEstimate, PairwiseInformation
 from pydine.show.progress import progress_bar
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 from pydine.units.execution import run
-from pydine.units.plan import autoregressive, unique
 
 Pair = tuple[int, int]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first and of their second variables
@@ -52,7 +54,8 @@ def pairwise_information(
 
     Every column is mapped by a flow of its own, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
     whose Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted
-    with richer bases, one by one.
+    with richer bases, one by one. Where more than two variables are given others, what those do is projected out of all
+    variables together, which is close to what a question about each pair alone would have, and ``is_shared`` says so.
 
     Parameters
     ----------
@@ -102,25 +105,27 @@ def pairwise_information(
     variables = read_variables(data, given, groups, nan_policy)
     is_rest = isinstance(given, str) and given == REST
     # Fits of single pairs find the units of the whole in the cache, so there always is one.
-    question = _Question(variables, replace(settings, cache=settings.cache or UnitCache()), is_rest, test, progress)
-    table = question.one_by_one() if is_rest else question.together()
-    names = tuple(variables.members)
+    asked = _Asked(variables, replace(settings, cache=settings.cache or UnitCache()), is_rest, test, progress)
+    found = asked.one_by_one() if is_rest or len(variables.members) == 2 else asked.together()
+    warn_determined(f"{x} and {y}" for x, y in found.determined(list(variables.members)))
+    table, names = variables.table, tuple(variables.members)
 
     def matrix(entries: NDArray[Any], diagonal: Any = np.nan) -> Any:
-        return _matrix(table.pairs, len(names), entries, diagonal)
+        return _matrix(found.pairs, len(names), entries, diagonal)
 
     return PairwiseInformation(
         names=names,
-        values=matrix(table.values),
-        standard_errors=matrix(table.errors),
-        pvalues=matrix(table.pvalues),
-        adjusted_pvalues=matrix(adjusted(table.pvalues, adjust) if test else table.pvalues),
-        bases=matrix(table.bases, ""),
-        given=REST if is_rest else variables.given_names,
-        n_samples=variables.n_samples,
-        n_dropped=variables.n_dropped,
-        n_units=question.n_units,
-        n_general=table.n_general,
+        values=matrix(found.values),
+        standard_errors=matrix(found.errors),
+        pvalues=matrix(found.pvalues),
+        adjusted_pvalues=matrix(adjusted(found.pvalues, adjust) if test else found.pvalues),
+        bases=matrix(found.bases, ""),
+        given=REST if is_rest else tuple(table.names[i] for i in variables.given),
+        n_samples=table.n_samples,
+        n_dropped=table.n_dropped,
+        n_units=asked.n_units,
+        n_general=found.n_general,
+        is_shared=found.is_shared,
         adjustment=adjust,
         backend=frame_library(data),
     )
@@ -128,7 +133,10 @@ def pairwise_information(
 
 @dataclass
 class _Pairs:
-    """What is known of pairs, one entry each; filled in as it is found."""
+    """What is known of pairs, one entry each; filled in as it is found.
+
+    `is_shared`: whether what z does was projected out of all columns together, not pair by pair.
+    """
 
     pairs: Pairs
     values: FloatArray
@@ -136,15 +144,28 @@ class _Pairs:
     pvalues: FloatArray
     bases: NDArray[np.str_]
     n_general: int = 0
+    is_shared: bool = False
+
+    @classmethod
+    def empty(cls, p: int) -> _Pairs:
+        """Nothing known yet of the pairs of p variables."""
+        pairs = np.triu_indices(p, 1)
+        values, errors, pvalues = np.full((3, len(pairs[0])), np.nan)
+        return cls(pairs, values, errors, pvalues, np.full(len(values), "gaussian", dtype="U8"))
 
     def pair(self, k: int) -> Pair:
         """Positions of the two variables of the k-th pair."""
         return int(self.pairs[0][k]), int(self.pairs[1][k])
 
+    def determined(self, names: list[str]) -> list[tuple[str, str]]:
+        """Pairs of which nothing is left: their information is known to be 0."""
+        places = [self.pair(k) for k in np.flatnonzero((self.values == 0.0) & (self.errors == 0.0)).tolist()]
+        return [(names[i], names[j]) for i, j in places]
+
 
 @dataclass(frozen=True)
-class _Question:
-    """A table, how it is to be estimated, and whether each pair is given all other variables."""
+class _Asked:
+    """A table of variables, how it is to be estimated, and whether each pair is given all other variables."""
 
     variables: Variables
     settings: Settings
@@ -164,103 +185,140 @@ class _Question:
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
     def together(self) -> _Pairs:
-        """All pairs from one set of latents, then those that are not Gaussian one by one."""
-        latents = self._latents()
+        """All pairs from one set of latents, then those that are not Gaussian one by one.
+
+        Variables that what is given determines have no latents; pairs with them have a verdict.
+        """
+        found, workshop = _Pairs.empty(len(self.names)), self._workshop()
+        left = self._left_over(workshop)
+        found.is_shared = bool(self.variables.given)
+        blocks = [self.variables.members[name] for name in self.names]
+        lost = ~np.isin(found.pairs, left).all(axis=0)
+        found.values[lost], found.errors[lost] = Verdict.NOTHING_LEFT.value, 0.0
+        if self.test:
+            found.pvalues[lost] = Verdict.NOTHING_LEFT.pvalue
+        if len(left) < 2:
+            return found
+        with self._bar() as step:
+            latents = workshop.watched(step).many([blocks[i] for i in left], self.variables.given)
         columns = _of_unit_variance(latents)
-        table = self._scalar_pairs(latents, columns)
-        is_group = np.array(self.variables.sizes) > 1
+        places = np.flatnonzero(~lost)
+        self._fill(found, places, latents, columns, [blocks[i] for i in left])
+        self._refine(found, self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left]))
+        return found
+
+    def _workshop(self) -> Workshop:
+        return self.settings.workshop(self.variables.table)
+
+    def _bar(self) -> Any:
+        count = sum(self.variables.sizes) if self.variables.given else 0
+        return progress_bar(f"fitting {self.n_units:,} units", count, self.progress)
+
+    def _left_over(self, workshop: Workshop) -> list[int]:
+        """Variables that what is given does not determine."""
+        return [i for i, name in enumerate(self.names) if not self._is_determined(name, workshop)]
+
+    def _is_determined(self, name: str, workshop: Workshop) -> bool:
+        members = self.variables.members[name]
+        if not self.variables.given:
+            return False
+        return left_over(members, self.variables.given, workshop) != members
+
+    def _fill(
+        self, found: _Pairs, places: RowArray, latents: Latents, columns: FloatArray, blocks: list[tuple[int, ...]]
+    ) -> None:
+        """Gaussian information and p-values of pairs: by matrix products, or one by one where a variable is a group."""
+        starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
+        leading, dof = columns[starts], latents.dof
+        pair = np.triu_indices(len(blocks), 1)
+        correlations = (leading @ leading.T / dof)[pair]
+        correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
+        found.values[places], found.errors[places] = pair_information(correlations, dof, self.variables.table.n_samples)
+        found.errors[np.isinf(found.values)] = np.nan
+        if self.test:
+            found.pvalues[places] = pairwise_test(leading, latents.of_columns(starts.tolist(), []))
+            found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
         base = GaussianBase(self.settings.n_folds)
-        for k in np.flatnonzero(is_group[table.pairs[0]] | is_group[table.pairs[1]]).tolist():
-            x, y = (list(self.variables.members[self.names[i]]) for i in table.pair(k))
+        for k, (i, j) in enumerate(zip(*pair, strict=True)):
+            if len(blocks[i]) == len(blocks[j]) == 1:
+                continue
+            x, y = (list(range(starts[m], starts[m] + len(blocks[m]))) for m in (i, j))
             part = latents.of_columns(x, y)
             fitted = base.fit(part)
-            table.values[k], table.errors[k] = fitted.value, fitted.standard_error
-            table.pvalues[k] = analytic_pvalue(part)[0] if self.test else np.nan
-        self._refine(table, self._doubtful(table, columns, latents.dof))
-        return table
+            found.values[places[k]], found.errors[places[k]] = fitted.value, fitted.standard_error
+            found.pvalues[places[k]] = analytic_test(part).pvalue if self.test else np.nan
 
-    def _latents(self) -> Latents:
-        """Latents of all columns given what is given; those of one variable are independent of each other."""
-        variables, settings = self.variables, self.settings
-        c, dz = variables.columns.shape[1], variables.given.shape[1]
-        given = range(c, c + dz)
-        units = unique(u for columns in variables.members.values() for u in autoregressive(columns, given))
-        blocks = variables.columns, np.empty((variables.n_samples, 0)), variables.given
-        most = sum(sorted(variables.sizes)[-2:])
-        with progress_bar(f"fitting {len(units):,} units", len(units) if dz else 0, self.progress) as step:
-            return fit_flow_of(blocks, units, most, settings.ladder(), settings.n_jobs, settings.cache, step)[1]
-
-    def _scalar_pairs(self, latents: Latents, columns: FloatArray) -> _Pairs:
-        """Every pair of variables by their first columns: by matrix products, and all there is for single columns."""
-        leading = [members[0] for members in self.variables.members.values()]
-        p, n, dof = len(leading), self.variables.n_samples, latents.dof
-        columns = columns[leading]
-        pair = np.triu_indices(p, 1)
-        correlations = (columns @ columns.T / dof)[pair]
-        correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
-        values, errors = pair_information(correlations, dof, n)
-        errors[np.isinf(values)] = np.nan
-        pvalues = np.full(len(values), np.nan)
-        if self.test:
-            unit = columns / columns.std(axis=1, keepdims=True)
-            blocks = pairwise_block_pvalues(unit, squares_of(unit, latents), dof, latents.leverages)
-            pvalues = simes(blocks, STATISTICS["auto"])
-        bases = np.full(len(values), "gaussian", dtype="U8")
-        return _Pairs(pair, values, errors, pvalues, bases)
-
-    def _doubtful(self, table: _Pairs, columns: FloatArray, dof: float) -> list[int]:
+    def _doubtful(
+        self, found: _Pairs, places: RowArray, columns: FloatArray, dof: float, blocks: list[tuple[int, ...]]
+    ) -> list[int]:
         """Which pairs need more than a Gaussian base: all, none, or those that the screen finds.
 
         A pair of groups is fitted if any two of its columns are not Gaussian.
         """
+        finite = places[np.isfinite(found.values[places])]
         if self.settings.base != "auto":
-            return [] if self.settings.base == "gaussian" else list(range(len(table.values)))
-        found = not_gaussian(columns, np.clip(columns @ columns.T / dof, -1.0, 1.0), dof)
-        starts = [members[0] for members in self.variables.members.values()]  # members lie side by side
-        by_variable = np.logical_or.reduceat(np.logical_or.reduceat(found, starts, axis=0), starts, axis=1)
-        doubtful: list[int] = np.flatnonzero(by_variable[table.pairs] & np.isfinite(table.values)).tolist()
-        return doubtful
+            return [] if self.settings.base == "gaussian" else finite.tolist()
+        screened = not_gaussian(columns, np.clip(columns @ columns.T / dof, -1.0, 1.0), dof)
+        starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
+        by_variable = np.logical_or.reduceat(np.logical_or.reduceat(screened, starts, axis=0), starts, axis=1)
+        doubtful = by_variable[np.triu_indices(len(blocks), 1)]
+        chosen: list[int] = places[doubtful & np.isfinite(found.values[places])].tolist()
+        return chosen
 
     def one_by_one(self) -> _Pairs:
-        """Every pair given all other variables: its own latents, and what is not Gaussian by richer bases."""
-        pairs = list(combinations(range(len(self.names)), 2))
-        plain = replace(self.settings, base="gaussian", n_jobs=None)
+        """Every pair as a question of its own, and what is not Gaussian by richer bases."""
+        found = _Pairs.empty(len(self.names))
+        pairs = [found.pair(k) for k in range(len(found.values))]
+        is_alone = len(pairs) == 1  # with one pair there is nothing to screen
+        plain = self.settings if is_alone else replace(self.settings, base="gaussian", n_jobs=None)
+        workshop = plain.workshop(self.variables.table)
 
-        def fit(pair: Pair) -> tuple[float, float, float, bool]:
-            fitted = estimate(self.variables.pair(self.names[pair[0]], self.names[pair[1]], rest=True), plain)
-            latents, information = fitted.latents, fitted.information
-            columns = _of_unit_variance(latents)
-            correlations = np.clip(columns @ columns.T / latents.dof, -1.0, 1.0)
-            found = not_gaussian(columns, correlations, latents.dof, len(pairs))
-            dx = latents.dimensions[0]
-            pvalue = analytic_pvalue(latents)[0] if self.test else np.nan
-            return information.value, information.standard_error, pvalue, bool(found[:dx, dx:].any())
+        def ask(pair: Pair) -> tuple[float, float, str, float, bool]:
+            question = self._question(pair)
+            answer = fit(question, plain, workshop)
+            information = information_of(answer, question)
+            told = information.value, information.standard_error, information.base
+            if isinstance(answer, Verdict):
+                return *told, answer.pvalue if self.test else np.nan, False
+            pvalue = analytic_test(answer.latents).pvalue if self.test else np.nan
+            return *told, pvalue, not is_alone and self._is_doubtful(answer.latents, len(pairs))
 
         description = f"fitting {self.n_units:,} units for {len(pairs):,} pairs"
         with progress_bar(description, len(pairs), self.progress) as step:
-            values, errors, pvalues, doubtful = zip(*run(fit, pairs, self.settings.n_jobs, step), strict=True)
-        bases = np.full(len(pairs), "gaussian", dtype="U8")
-        table = _Pairs(
-            np.triu_indices(len(self.names), 1), np.array(values), np.array(errors), np.array(pvalues), bases
-        )
-        chosen = {"auto": doubtful, "gaussian": ()}.get(self.settings.base, (True,) * len(pairs))
-        self._refine(table, [k for k, is_chosen in enumerate(chosen) if is_chosen])
-        return table
+            answers = run(ask, pairs, None if is_alone else self.settings.n_jobs, step)
+        doubtful = []
+        for k, (value, error, base, pvalue, is_doubtful) in enumerate(answers):
+            found.values[k], found.errors[k], found.bases[k], found.pvalues[k] = value, error, base, pvalue
+            if is_doubtful:
+                doubtful.append(k)
+        self._refine(found, doubtful)
+        found.n_general += int(is_alone and found.bases[0] != "gaussian")
+        return found
 
-    def _refine(self, table: _Pairs, chosen: list[int]) -> None:
+    def _is_doubtful(self, latents: Latents, n_pairs: int) -> bool:
+        """Whether a pair that was fitted with a Gaussian base needs more."""
+        if self.settings.base != "auto":
+            return self.settings.base != "gaussian"
+        columns, dx = _of_unit_variance(latents), latents.dimensions[0]
+        correlations = np.clip(columns @ columns.T / latents.dof, -1.0, 1.0)
+        return bool(not_gaussian(columns, correlations, latents.dof, n_pairs)[:dx, dx:].any())
+
+    def _question(self, pair: Pair) -> Question:
+        return self.variables.pair(self.names[pair[0]], self.names[pair[1]], self.is_rest)
+
+    def _refine(self, found: _Pairs, chosen: list[int]) -> None:
         """Fit the base that was asked for to pairs, one by one; their units are in the cache."""
         settings = replace(self.settings, n_jobs=None)
 
-        def fit(k: int) -> tuple[float, float, str]:
-            x, y = (self.names[i] for i in table.pair(k))
-            information = estimate(self.variables.pair(x, y, self.is_rest), settings).information
-            return information.value, information.standard_error, information.base
+        def refine(k: int) -> InformationEstimate:
+            question = self._question(found.pair(k))
+            return information_of(fit(question, settings), question)
 
         description = f"fitting {len(chosen):,} pairs that are not Gaussian"
         with progress_bar(description, len(chosen), self.progress) as step:
-            for k, found in zip(chosen, run(fit, chosen, self.settings.n_jobs, step), strict=True):
-                table.values[k], table.errors[k], table.bases[k] = found
-        table.n_general = len(chosen)
+            for k, one in zip(chosen, run(refine, chosen, self.settings.n_jobs, step), strict=True):
+                found.values[k], found.errors[k], found.bases[k] = one.value, one.standard_error, one.base
+        found.n_general += len(chosen)
 
 
 def _of_unit_variance(latents: Latents) -> FloatArray:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pydine.inputs.columns import Table
-from pydine.inputs.sample import TiesWarning, read_sample
+from pydine.inputs.columns import Source
+from pydine.inputs.reading import read_question
+from pydine.inputs.table import Question
+from pydine.nulls.analytic import analytic_test
 from pydine.nulls.blocks import adjusted
-from pydine.questions.estimation import RandomState, mutual_information
-from pydine.questions.independence import independence_test
-from pydine.results import IndependenceTestResult, InformationEstimate
+from pydine.questions.fitting import fit, information_of
+from pydine.questions.policy import Verdict, warn_determined
+from pydine.questions.settings import RandomState, Settings
+from pydine.results import InformationEstimate
 from pydine.show.progress import progress_bar
 from pydine.units.cache import UnitCache
 
@@ -130,39 +132,51 @@ def rank(
     ('proxy', 'noise')
     """
     if features is None:
-        features = [name for name in Table.read(data).names if name != target]
+        features = [name for name in Source.read(data).names if name != target]
+    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache()).seeded()
     # One reading for all: the same rows in every estimate, and one warning of ties.
-    sample = read_sample(features, target, data=data, nan_policy=nan_policy)
-    names, (target_name,) = sample.names[0], sample.names[1]
-    clean = {**dict(zip(names, sample.x.T, strict=True)), target_name: sample.y[:, 0]}
-    pairs: list[tuple[_Answer, _Answer]] = []
-    # An estimate and its test rest on the same flows.
-    options = {"data": clean, "random_state": random_state, "n_jobs": n_jobs, "cache": UnitCache()}
-    with progress_bar(f"{len(names)} columns", len(names), progress) as advance:
-        for name in names:
-            rest = [other for other in names if other != name]
-            alone = _answer(name, target_name, None, base, alpha, options)
-            pairs.append((alone, _answer(name, target_name, rest, base, alpha, options) if rest else alone))
+    whole = read_question(features, target, data=data, nan_policy=nan_policy)
+    answers: list[tuple[_Answer, _Answer]] = []
+    with progress_bar(f"{len(whole.x)} columns", len(whole.x), progress) as advance:
+        for i in whole.x:
+            rest = tuple(other for other in whole.x if other != i)
+            alone = _answer(Question(whole.table, (i,), whole.y), settings)
+            answers.append((alone, _answer(Question(whole.table, (i,), whole.y, rest), settings) if rest else alone))
             advance()
-    both = [adjusted(np.array([pair[k][1].pvalue for pair in pairs]), "bh") for k in (0, 1)]
+    names, (target_name,) = whole.names[0], whole.names[1]
+    warn_determined(
+        f"{name} and {target_name}" for name, (_, given) in zip(names, answers, strict=True) if given.is_determined
+    )
+    both = [adjusted(np.array([pair[k].pvalue for pair in answers]), "bh") for k in (0, 1)]
     columns = [
         RankedColumn(
-            name, alone[0], given[0], alone[1].pvalue, given[1].pvalue, float(first), float(second), second > alpha
+            name,
+            alone.information,
+            given.information,
+            alone.pvalue,
+            given.pvalue,
+            float(first),
+            float(second),
+            bool(second > alpha),
         )
-        for name, (alone, given), first, second in zip(names, pairs, *both, strict=True)
+        for name, (alone, given), first, second in zip(names, answers, *both, strict=True)
     ]
     columns.sort(key=lambda column: -column.alone.value)
-    return Ranking(target_name, tuple(columns), alpha, sample.n_samples, sample.n_dropped)
+    return Ranking(target_name, tuple(columns), alpha, whole.table.n_samples, whole.table.n_dropped)
 
 
-_Answer = tuple[InformationEstimate, IndependenceTestResult]
+class _Answer(NamedTuple):
+    """An estimate and the p-value of its analytic test; and whether what is given leaves nothing to estimate."""
+
+    information: InformationEstimate
+    pvalue: float
+    is_determined: bool
 
 
-def _answer(
-    name: str, target: str, given: list[str] | None, base: str, alpha: float, options: dict[str, Any]
-) -> _Answer:
-    """Estimate and test one question."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TiesWarning)  # it was given once, for all columns
-        test = independence_test(name, target, given, method="analytic", alpha=alpha, **options)
-        return mutual_information(name, target, given, base=base, **options), test
+def _answer(question: Question, settings: Settings) -> _Answer:
+    """Estimate and test one question, by the same latents."""
+    answer = fit(question, settings)
+    information = information_of(answer, question)
+    if isinstance(answer, Verdict):
+        return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
+    return _Answer(information, analytic_test(answer.latents).pvalue, is_determined=False)

@@ -6,24 +6,20 @@ order in which columns are named: what z is made of always goes into a flow in t
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-
-from pydine.bases.closed_form import SMALLEST_VARIANCE, gaussian_information, is_singular, wishart_bias
-from pydine.inputs.columns import read_columns
-from pydine.inputs.sample import SPARE_ROWS, check_nan_policy, check_range, finite_rows, order_of, warn_of_ties
-from pydine.inputs.variables import read_variables
-from pydine.latents.flows import Latents, fit_rank_flow
-from pydine.questions.estimation import CacheLike, RandomState, Settings
-from pydine.questions.independence import STATISTICS, analytic_pvalue
+from pydine.bases.gaussian import GaussianBase
+from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
+from pydine.inputs.reading import read_question, read_variables
+from pydine.inputs.table import Question
+from pydine.latents.workshop import Workshop
+from pydine.nulls.analytic import STATISTICS, analytic_test
+from pydine.questions.policy import Verdict, mapped, warn_if_determined
+from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
-
-# Columns by the signature of their ranks, sorted by it: strictly monotone functions of each other are the same column.
-Block = dict[bytes, FloatArray]
 
 
 class Answer(NamedTuple):
@@ -41,16 +37,12 @@ class Answer(NamedTuple):
     information: float
 
 
-NOTHING_LEFT = Answer(1.0, 0.0)
-THE_SAME = Answer(float(np.finfo(np.float64).tiny), np.inf)
-
-
 class SearchTest:
     """`pydine.independence_test` by its analytic method, for questions that share columns.
 
     A column of x or y that z determines tells nothing once z is known: it is left out and, if nothing else is left,
     the p-value is 1, with a warning the first time. If x and y determine each other, the p-value is the smallest
-    positive number. Where `pydine.independence_test` refuses such columns, a search has to go on.
+    positive number.
 
     Parameters
     ----------
@@ -94,7 +86,7 @@ class SearchTest:
         self.cache = UnitCache.of(cache) or UnitCache()
         self.statistic = statistic
         self.nan_policy = nan_policy
-        self._settings = Settings(random_state=random_state, n_jobs=n_jobs).seeded()
+        self._settings = Settings(base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=self.cache).seeded()
         self._answers: dict[tuple[tuple[bytes, ...], ...], Answer] = {}
         self._warned = False
 
@@ -105,62 +97,27 @@ class SearchTest:
         ----------
         x, y, z : array-like of shape (n,) or (n, d)
         """
-        blocks = [read_columns("x", x), read_columns("y", y)]
-        if z is not None and (given := read_columns("z", z)).names:
-            blocks.append(given)
-        if len({len(block.values) for block in blocks}) > 1:
-            rows = ", ".join(f"{len(block.values)} in {block.label}" for block in blocks)
-            raise ValueError(f"x, y and z must have the same number of rows, but there are {rows}.")
-        blocks, _ = finite_rows(blocks, omit=self.nan_policy == "omit")
-        for block in blocks:
-            check_range(block)
-        orders = [[order_of(column) for column in block.values.T] for block in blocks]
-        warn_of_ties(blocks, orders)
-        sides = [
-            _block(zip((order.signature for order in block_orders), block.values.T, strict=True))
-            for block, block_orders in zip(blocks, orders, strict=True)
-        ]
-        return self._answer(sides[0], sides[1], sides[2] if len(sides) > 2 else {})
+        question = read_question(x, y, z, nan_policy=self.nan_policy)
+        return self._answer(question, self._settings.workshop(question.table))
 
-    def _answer(self, x: Block, y: Block, z: Block) -> Answer:
-        x, y = ({key: column for key, column in side.items() if key not in z} for side in (x, y))
-        if not (x and y):
-            return self._nothing_left()
-        if x.keys() & y.keys():
-            return THE_SAME
-        x, y = sorted((x, y), key=list)
-        question = tuple(x), tuple(y), tuple(z)
-        if question not in self._answers:
-            self._answers[question] = self._test(_matrix(x), _matrix(y), _matrix(z, len(next(iter(x.values())))))
-        return self._answers[question]
+    def _answer(self, question: Question, workshop: Workshop) -> Answer:
+        """Answer a question, unless it was answered before; columns go by the order of their values."""
+        signatures = question.table.signatures
+        x, y, given = (tuple(sorted({signatures[i] for i in block})) for block in question.blocks)
+        key = *sorted((x, y)), given
+        if key not in self._answers:
+            self._answers[key] = self._ask(question, workshop)
+        return self._answers[key]
 
-    def _test(self, x: FloatArray, y: FloatArray, z: FloatArray) -> Answer:
-        n, width = len(x), x.shape[1] + y.shape[1] + z.shape[1]
-        if n < width + SPARE_ROWS:
-            raise ValueError(
-                f"a test of {width} columns together must have at least {width + SPARE_ROWS} rows, but has {n}; pass "
-                "more rows, or let the search condition on fewer columns."
-            )
-        settings = self._settings
-        latents = _that_vary(fit_rank_flow(x, y, z, settings.ladder(), settings.n_jobs, cache=self.cache)[1])
-        dx, dy, _ = latents.dimensions
-        if dx == 0 or dy == 0:
-            return self._nothing_left()
-        if is_singular(latents.cross_product):
-            return THE_SAME
-        information = gaussian_information(latents.cross_product, dx) - wishart_bias(dx, dy, latents.dof)
-        return Answer(analytic_pvalue(latents, self.statistic)[0], information)
-
-    def _nothing_left(self) -> Answer:
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                "A column was tested given columns that determine it: nothing of it is left to depend on anything, so "
-                "the p-value is 1, here and in all such tests of this search. Leave out columns that are functions of "
-                "others if that is not what you mean.",
-                stacklevel=2,
-            )
-        return NOTHING_LEFT
+    def _ask(self, question: Question, workshop: Workshop) -> Answer:
+        found = mapped(question, workshop)
+        if isinstance(found, Verdict):
+            if found is Verdict.NOTHING_LEFT and not self._warned:
+                self._warned = True
+                warn_if_determined(found, question)
+            return Answer(found.pvalue, found.value)
+        base = GaussianBase(self._settings.n_folds).fit(found.latents.seen())
+        return Answer(analytic_test(found.latents, self.statistic).pvalue, base.value)
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
         """A search that copies its graph, and the test with it, goes on with the same cache."""
@@ -168,10 +125,13 @@ class SearchTest:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave what is in memory behind: a copy in another process shares the cache's folder, if there is one."""
-        return {**self.__dict__, "cache": (self.cache.folder, self.cache.max_bytes)}
+        state = {name: value for name, value in self.__dict__.items() if name != "_workshop"}
+        settings = replace(self._settings, cache=None)
+        return {**state, "_settings": settings, "cache": (self.cache.folder, self.cache.max_bytes)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, cache=UnitCache(*state["cache"]))
+        cache = UnitCache(*state["cache"])
+        self.__dict__.update(state, cache=cache, _settings=replace(state["_settings"], cache=cache))
 
 
 class TableTest(SearchTest):
@@ -196,36 +156,30 @@ class TableTest(SearchTest):
 
     def __init__(self, data: Any, **options: Any) -> None:
         super().__init__(**options)
-        variables = read_variables(data, nan_policy=self.nan_policy)
-        self.names = variables.names
-        self.values = variables.columns
-        self._signatures = [order_of(column).signature for column in self.values.T]
+        self.table = read_variables(data, nan_policy=self.nan_policy).table
+        self._workshop = self._settings.workshop(self.table)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.table.names
+
+    @property
+    def values(self) -> FloatArray:
+        """The columns, shape (n, p)."""
+        return self.table.columns.T
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._workshop = self._settings.workshop(self.table)
 
     def ask_columns(self, i: int, j: int, given: Iterable[int] = ()) -> Answer:
         """Test whether column i is independent of column j given others."""
-        return self._answer(self._columns([i]), self._columns([j]), self._columns(sorted(given)))
-
-    def _columns(self, positions: Sequence[int]) -> Block:
-        return _block((self._signatures[i], self.values[:, i]) for i in positions)
-
-
-def _block(columns: Iterable[tuple[bytes, FloatArray]]) -> Block:
-    first: Block = {}
-    for signature, column in columns:
-        first.setdefault(signature, column)
-    return {signature: first[signature] for signature in sorted(first)}
-
-
-def _matrix(block: Block, n: int = 0) -> FloatArray:
-    """The columns side by side, shape (n, d); the number of rows is needed where there are none."""
-    return np.column_stack(list(block.values())) if block else np.empty((n, 0))
-
-
-def _that_vary(latents: Latents) -> Latents:
-    """Only those latents of which z has left something, beyond rounding."""
-    dx = latents.dimensions[0]
-    varies = np.diag(latents.cross_product) / latents.dof > SMALLEST_VARIANCE
-    if varies.all():
-        return latents
-    x, y = np.flatnonzero(varies[:dx]), dx + np.flatnonzero(varies[dx:])
-    return latents.of_columns(x.tolist(), y.tolist())
+        question = Question(self.table, (i,), (j,), tuple(given))
+        width = 2 + len(question.given)
+        if self.table.n_samples < width + SPARE_ROWS:
+            raise ValueError(
+                f"a test of {width} columns together must have at least {width + SPARE_ROWS} rows, but has "
+                f"{self.table.n_samples}; pass more rows, or let the search condition on fewer columns."
+            )
+        return self._answer(question, self._workshop)

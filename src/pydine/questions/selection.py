@@ -16,22 +16,18 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
-from pydine.inputs.sample import SPARE_ROWS, Sample
-from pydine.latents.flows import Latents, fit_rank_flow
-from pydine.latents.scores import ScoreMap
-from pydine.latents.ties import without_ties
-from pydine.nulls.blocks import Sides, simes
-from pydine.questions.estimation import CacheLike, RandomState, Settings, estimate, is_integer
-from pydine.questions.independence import STATISTICS, squares_of
-from pydine.results import default_names
-from pydine.types import FloatArray, IntArray
+from pydine.inputs.checks import SPARE_ROWS
+from pydine.inputs.table import Question, Table
+from pydine.nulls.analytic import analytic_test
+from pydine.questions.fitting import fit, information_of
+from pydine.questions.policy import Verdict, mapped
+from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
+from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
 from pydine.units.execution import run
 
@@ -133,8 +129,8 @@ def mutual_information_score(
     """
     settings = _settings(base, random_state, n_jobs, cache)
     X, y = check_X_y(X, y, dtype=np.float64)
-    columns, is_classes = read_target(y, target)
-    judge = _Judge.of(X, columns, is_classes, settings)
+    columns, _ = read_target(y, target)
+    judge = _Judge.of(X, columns, settings)
     least = columns.shape[1] + 1 + SPARE_ROWS
     if len(X) < least:
         raise ValueError(f"X and y must have at least {least} rows to be scored, but have {len(X)}; pass more rows.")
@@ -242,7 +238,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         self._check()
         settings = _settings(self.base, self.random_state, self.n_jobs, self.cache)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        columns, is_classes = read_target(y, self.target)
+        columns, _ = read_target(y, self.target)
         n, n_features = X.shape
         # Rows that a test needs, beside one for every feature that it is given.
         capacity = n - (1 + columns.shape[1] + SPARE_ROWS)
@@ -258,7 +254,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
             )
         else:
             limit = min(capacity, n_features if self.max_features is None else self.max_features)
-            judge = _Judge.of(X, columns, is_classes, settings)
+            judge = _Judge.of(X, columns, settings)
             search = _Search(judge, float(self.alpha), limit, self.backward)
             selected, steps = search.run()
             queries = [_Query.beside(feature, selected) for feature in range(n_features)]
@@ -406,64 +402,50 @@ class _Search:
 # --- the question -----------------------------------------------------------------------------------------------------
 
 
-class _Fit(NamedTuple):
-    """Columns of a feature (n, 1), of y (n, dy) and of the features given (n, dz), and the latents of the first two."""
-
-    x: FloatArray
-    y: FloatArray
-    z: FloatArray
-    latents: Latents
-
-    @property
-    def is_singular(self) -> bool:
-        """Whether the feature and y determine each other."""
-        return is_singular(self.latents.cross_product)
-
-
 @dataclass(frozen=True)
 class _Judge:
-    """What does a feature tell about y, given other features? Asked of one sample many times.
+    """What does a feature tell about y, given other features? Asked of one table many times.
 
     Parameters
     ----------
-    features : ndarray, shape (n, n_features)
-        Ranks of the columns: they hold all of the information, and stay within range.
-    y : ndarray, shape (n, dy)
-    is_classes : bool
-        Whether the columns of y are indicators of classes.
-    scores : ndarray, shape (n_features + dy, n)
-        Normal scores of the features, then of y.
+    table : Table
+        Ranks of the features, which hold all of the information and stay within range, then the columns of y.
+    y : tuple of int
+        Positions of the columns of y.
     settings : Settings
         With a cache, so that the flow of y given the selected features is fitted once for all candidates.
     answers : dict of _Query to _Answer
         Given so far: a search comes back to what it asked before.
     """
 
-    features: FloatArray
-    y: FloatArray
-    is_classes: bool
-    scores: FloatArray
+    table: Table
+    y: tuple[int, ...]
     settings: Settings
     answers: dict[_Query, _Answer] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: FloatArray, y: FloatArray, is_classes: bool, settings: Settings) -> _Judge:
-        features = np.asarray(rankdata(X, axis=0), dtype=np.float64)
-        columns = (*features.T, *y.T)
-        scores = np.array([ScoreMap.fit(np.ascontiguousarray(column))[1] for column in columns])
-        return cls(features, y, is_classes, scores, settings)
+    def of(cls, X: FloatArray, y: FloatArray, settings: Settings) -> _Judge:
+        table = Table.of([np.asarray(rankdata(X, axis=0), dtype=np.float64), y])
+        return cls(table, tuple(range(X.shape[1], len(table.names))), settings)
 
     def varying(self) -> set[int]:
         """Features that are not constant."""
-        return set(np.flatnonzero(np.ptp(self.features, axis=0) > 0.0).tolist())
+        return set(np.flatnonzero(np.ptp(self.table.columns[: self.y[0]], axis=1) > 0.0).tolist())
 
     def ask(self, queries: Sequence[_Query]) -> list[_Answer]:
         """Test for each query whether its feature is independent of y given the others."""
+        workshop = replace(self.settings, n_jobs=None).workshop(self.table)
 
         def answer(query: _Query) -> _Answer:
-            fit = self._fit(query)
-            return NOTHING if fit is None else self._test(fit.latents)
+            if query.feature not in varying:
+                return NOTHING
+            found = mapped(self._question(query), workshop)
+            if isinstance(found, Verdict):
+                return _Answer(found.pvalue, found.value)
+            test = analytic_test(found.latents)
+            return _Answer(test.pvalue, float(test.blocks.max()))
 
+        varying = self.varying()
         unanswered = [query for query in queries if query not in self.answers]
         self.answers.update(zip(unanswered, run(answer, unanswered, self.settings.n_jobs), strict=True))
         return [self.answers[query] for query in queries]
@@ -471,69 +453,15 @@ class _Judge:
     def information(self, queries: Sequence[_Query]) -> FloatArray:
         """I(feature; y | given) in nats for each query, shape (len(queries),)."""
         settings = replace(self.settings, n_jobs=None)  # queries run beside each other, units of one do not
+        varying = self.varying()
 
         def value(query: _Query) -> float:
-            fit = self._fit(query)
-            if fit is None:
+            if query.feature not in varying:
                 return 0.0
-            sample = whole = self._sample(fit)
-            if fit.is_singular:  # infinite information, unless it is between values that repeat
-                sample = without_ties(whole)
-                if sample is whole:
-                    return np.inf
-            return estimate(sample, settings).information.value
+            question = self._question(query)
+            return information_of(fit(question, settings), question).value
 
         return np.array(run(value, queries, self.settings.n_jobs))
 
-    def _sample(self, fit: _Fit) -> Sample:
-        """What an estimate asks for. A flow follows the second side, and follows a feature better than classes."""
-        x, y, z = (fit.y, fit.x, fit.z) if self.is_classes else (fit.x, fit.y, fit.z)
-        x_names, y_names, z_names = (default_names(k, b.shape[1]) for k, b in zip("xyz", (x, y, z), strict=True))
-        return Sample(x, y, z, (x_names, y_names, z_names))
-
-    def _fit(self, query: _Query) -> _Fit | None:
-        """Fit a query's flows; None if the features that are given leave nothing of its feature, or nothing of y.
-
-        Columns of y of which they leave nothing are left out, and the flows fitted again.
-        """
-        given, first_of_y = self.scores[list(query.given)], self.features.shape[1]
-        if not _left_over(self.scores[[query.feature]], given).all():
-            return None
-        x, y, z = self.features[:, [query.feature]], self.y, self.features[:, query.given]
-        y = y[:, _left_over(self.scores[first_of_y:], given)]
-        while y.shape[1] > 0:
-            _, latents = fit_rank_flow(x, y, z, self.settings.ladder(), cache=self.settings.cache)
-            if len(_independent(latents.of("x"))) == 0:
-                return None
-            left = _independent(latents.of("y"))
-            if len(left) == y.shape[1]:
-                return _Fit(x, y, z, latents)
-            y = y[:, left]
-        return None
-
-    def _test(self, latents: Latents) -> _Answer:
-        """The analytic test of `independence_test` with its automatic statistic.
-
-        The square of an indicator tells what it tells itself: in its place stands the latent.
-        """
-        columns = latents.both / latents.both.std(axis=1, keepdims=True)
-        squares = squares_of(columns, latents)
-        x, y = (columns[:1], squares[:1]), (columns[1:], columns[1:] if self.is_classes else squares[1:])
-        sides = Sides.of(x, y, latents.dof, latents.leverages)
-        blocks = sides.statistics()
-        return _Answer(float(simes(sides.pvalues(blocks), STATISTICS["auto"])), float(blocks.max()))
-
-
-def _left_over(columns: FloatArray, given: FloatArray) -> NDArray[np.bool_]:
-    """Whether columns (d, n) vary beyond what a linear function of others (m, n) makes of them, shape (d,)."""
-    basis = np.vstack([np.ones(columns.shape[1]), given]).T
-    residuals = columns.T - basis @ np.linalg.lstsq(basis, columns.T, rcond=None)[0]
-    left: NDArray[np.bool_] = residuals.var(axis=0) > SMALLEST_VARIANCE
-    return left
-
-
-def _independent(columns: FloatArray) -> IntArray:
-    """Which columns (d, n) to keep so that none is constant or a combination of others, in order."""
-    factor, pivots = qr(columns.T, mode="r", pivoting=True)
-    sizes = np.abs(np.diag(factor)) / np.sqrt(columns.shape[1])
-    return np.sort(pivots[: int((sizes**2 > SMALLEST_VARIANCE).sum())])
+    def _question(self, query: _Query) -> Question:
+        return Question(self.table, (query.feature,), self.y, query.given)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from pydine.inputs.sample import Sample
+from pydine.inputs.table import Question, Table
 from pydine.latents.scores import ScoreMap
 from pydine.latents.ties import without_ties
 from pydine.types import FloatArray
@@ -115,9 +115,9 @@ def most_context(n: int) -> int:
 def _scores(columns: FloatArray) -> FloatArray:
     """Normal scores, shape (p, m), of at most MOST_ROWS rows; tied values are spread, since they have no density."""
     rows = np.sort(np.random.default_rng(0).permutation(len(columns))[:MOST_ROWS])
-    nothing = np.empty((len(rows), 0))
-    untied = without_ties(Sample(columns[rows], columns[rows, :1], nothing, ((), (), ())))
-    return np.array([ScoreMap.fit(np.ascontiguousarray(column))[1] for column in untied.x.T])
+    places = tuple(range(columns.shape[1]))
+    untied = without_ties(Question(Table.of([columns[rows]]), places, ()))
+    return np.array([ScoreMap.fit(column)[1] for column in untied.table.columns])
 
 
 def _check(

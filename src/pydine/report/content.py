@@ -13,9 +13,9 @@ import numpy as np
 from pydine.inputs.files import Frame
 from pydine.latents.scores import ScoreMap
 from pydine.nulls.blocks import adjusted
-from pydine.questions.estimation import Settings
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
+from pydine.questions.settings import Settings
 from pydine.report.calibration import FlowFit, check_flows, most_context
 from pydine.report.description import Column, describe
 from pydine.results import PairwiseInformation

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pydine.inputs.checks import TIED_SHARE, tied_share
 from pydine.inputs.files import Frame
-from pydine.inputs.sample import TIED_SHARE, order_of
+from pydine.inputs.table import signature_of
 from pydine.types import FloatArray
 
 FEW_VALUES = 10  # a column with no more different values is a category or a scale rather than a measurement
@@ -59,16 +60,17 @@ def describe(frame: Frame, target: str, missing: Mapping[str, int]) -> tuple[Col
     missing : mapping of str to int
         Missing values of the file by column; those that have none may be left out.
     """
-    orders = {name: order_of(values) for name, values in frame.items()}
-    first = {orders[target].signature: target}
-    for name, order in orders.items():
-        first.setdefault(order.signature, name)
+    tied = {name: tied_share(values) for name, values in frame.items()}
+    signatures = {name: signature_of(values) for name, values in frame.items()}
+    first = {signatures[target]: target}
+    for name, signature in signatures.items():
+        first.setdefault(signature, name)
     described = []
     for name, values in frame.items():
-        original = first[orders[name].signature]
+        original = first[signatures[name]]
         n_missing = missing.get(name, 0)
         concerns = [_of_missing(n_missing, frame)] if n_missing else []
-        concerns += _of_values(values, orders[name].tied)
+        concerns += _of_values(values, tied[name])
         low, median, high = np.quantile(values, (0.0, 0.5, 1.0)).tolist()
         described.append(
             Column(
@@ -77,7 +79,7 @@ def describe(frame: Frame, target: str, missing: Mapping[str, int]) -> tuple[Col
                 median,
                 high,
                 len(np.unique(values)),
-                orders[name].tied,
+                tied[name],
                 n_missing,
                 None if original == name else original,
                 tuple(concerns),

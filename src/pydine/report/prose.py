@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pydine.inputs.sample import enumeration
+from pydine.inputs.checks import enumeration
 from pydine.report.calibration import FlowFit
 from pydine.report.content import Ranked, Report
 from pydine.report.markup import name, nats

@@ -41,6 +41,9 @@ class PairwiseInformation:
         Flows of one column that the matrix rests on.
     n_general : int
         Pairs that the screen found not to be Gaussian, so that richer bases were fitted to them.
+    is_shared : bool
+        Whether what is given was projected out of all variables together: close to what a question about each pair
+        alone would have, and much faster.
     adjustment : str
         ``"bh"`` or ``"holm"``.
     backend : str
@@ -58,6 +61,7 @@ class PairwiseInformation:
     n_dropped: int
     n_units: int
     n_general: int
+    is_shared: bool
     adjustment: str
     backend: str = field(default="pandas", repr=False)
 

@@ -1,6 +1,6 @@
 """Fitted units, kept: in memory up to a bound, and in a folder if one is given, so that interrupted work resumes.
 
-A unit depends on its target, its context and the settings alone (see `fit_ladder`), so a hash of their bytes, and of
+A unit depends on its target, its context and the settings alone (see `UnitTask`), so a hash of their bytes, and of
 the sources that fit it, names it. Files hold arrays and a line of JSON: reading one never runs code from it.
 """
 
@@ -13,7 +13,7 @@ import os
 import threading
 import zipfile
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from pydine.kernels.compilation import SOURCES_DIGEST
 from pydine.types import FloatArray
-from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
+from pydine.units.execution import stream
 from pydine.units.network import Network
+from pydine.units.tasks import NOTHING, Fitted, UnitTask, fit_task
 from pydine.units.unit import EXPANSIONS, MARGINAL, FittedUnit, Model
 
 MEMORY_BYTES = 256 << 20
 ENTRY_BYTES = 2048  # what Python's own objects of an entry take, about
-NOTHING = np.empty(0)
 
 
 class CacheInfo(NamedTuple):
@@ -55,15 +55,8 @@ class CacheInfo(NamedTuple):
         return self.hits / asked if asked else 0.0
 
 
-class _Entry(NamedTuple):
-    """A unit and, where it was cross-fitted, the held-out log-densities of its rows, shape (n,)."""
-
-    unit: FittedUnit
-    log_density: FloatArray
-
-    @property
-    def nbytes(self) -> int:
-        return ENTRY_BYTES + int(self.log_density.nbytes) + sum(int(m.theta.nbytes) for m in self.unit.models)
+def _nbytes(entry: Fitted) -> int:
+    return ENTRY_BYTES + int(entry.log_density.nbytes) + sum(int(m.theta.nbytes) for m in entry.unit.models)
 
 
 class UnitCache:
@@ -93,7 +86,7 @@ class UnitCache:
     def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = MEMORY_BYTES) -> None:
         self.folder = None if folder is None else Path(folder)
         self.max_bytes = max_bytes
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._entries: OrderedDict[str, Fitted] = OrderedDict()
         self._hits = self._misses = self._bytes = 0
         self._lock = threading.Lock()
         if self.folder is not None:
@@ -113,34 +106,23 @@ class UnitCache:
         with self._lock:
             return CacheInfo(self._hits, self._misses, len(self._entries), self._bytes)
 
-    def fit(self, target: FloatArray, context: FloatArray, settings: LadderSettings) -> FittedUnit:
-        """`fit_ladder`, unless the unit is known."""
-        if len(context) == 0:
-            return MARGINAL
-        key = _key("fit", target, context, settings)
-        entry = self._find(key)
-        if entry is None:
-            entry = _Entry(fit_ladder(target, context, settings), NOTHING)
-            self._keep(key, entry)
-        return entry.unit
+    def find(self, task: UnitTask) -> Fitted | None:
+        """The unit of a task, if it is known."""
+        if len(task.context) == 0 and not task.is_crossed:
+            return Fitted(MARGINAL, NOTHING)
+        entry = self._find(_key(task))
+        return None if entry is None or (task.is_crossed and len(entry.log_density) != len(task.target)) else entry
 
-    def cross_fit(
-        self, target: FloatArray, context: FloatArray, settings: LadderSettings
-    ) -> tuple[FittedUnit, FloatArray]:
-        """`cross_fit_ladder`, unless the unit is known."""
-        key = _key("cross-fit", target, context, settings)
-        entry = self._find(key)
-        if entry is None or len(entry.log_density) != len(target):
-            entry = _Entry(*cross_fit_ladder(target, context, settings))
-            self._keep(key, entry)
-        return entry.unit, entry.log_density
+    def keep(self, task: UnitTask, entry: Fitted) -> None:
+        """Remember the unit of a task."""
+        self._keep(_key(task), entry)
 
-    def has(self, target: FloatArray, context: FloatArray, settings: LadderSettings) -> bool:
-        """Whether `fit` would find the unit; it does not count as a hit."""
-        key = _key("fit", target, context, settings)
-        return len(context) == 0 or key in self._entries or (self.folder is not None and self._path(key).is_file())
+    def has(self, task: UnitTask) -> bool:
+        """Whether `find` would find the unit; it does not count as a hit."""
+        key = _key(task)
+        return len(task.context) == 0 or key in self._entries or (self.folder is not None and self._path(key).is_file())
 
-    def _find(self, key: str) -> _Entry | None:
+    def _find(self, key: str) -> Fitted | None:
         with self._lock:
             entry = self._entries.get(key)
             if entry is not None:
@@ -154,18 +136,18 @@ class UnitCache:
             self._misses += entry is None
         return entry
 
-    def _keep(self, key: str, entry: _Entry) -> None:
+    def _keep(self, key: str, entry: Fitted) -> None:
         self._hold(key, entry)
         if self.folder is not None:
             _write(self._path(key), entry)
 
-    def _hold(self, key: str, entry: _Entry) -> None:
+    def _hold(self, key: str, entry: Fitted) -> None:
         with self._lock:
             former = self._entries.pop(key, None)
-            self._bytes += entry.nbytes - (0 if former is None else former.nbytes)
+            self._bytes += _nbytes(entry) - (0 if former is None else _nbytes(former))
             self._entries[key] = entry
             while self._bytes > self.max_bytes and len(self._entries) > 1:
-                self._bytes -= self._entries.popitem(last=False)[1].nbytes
+                self._bytes -= _nbytes(self._entries.popitem(last=False)[1])
 
     def _path(self, key: str) -> Path:
         if self.folder is None:
@@ -178,14 +160,38 @@ class UnitCache:
         return f"UnitCache({where}: {hits} hits, {misses} misses, {entries} units and {nbytes >> 10} KiB in memory)"
 
 
-def _key(kind: str, target: FloatArray, context: FloatArray, settings: LadderSettings) -> str:
+def _key(task: UnitTask) -> str:
     """Name a unit; the shapes are part of it, so that no two questions can read as the same bytes."""
     digest = hashlib.blake2b(digest_size=24)
-    head = [SOURCES_DIGEST, kind, asdict(settings), target.shape, context.shape]
+    head = [SOURCES_DIGEST, task.is_crossed, asdict(task.settings), task.target.shape, task.context.shape]
     digest.update(json.dumps(head, sort_keys=True).encode())
-    for array in (target, context):
+    for array in (task.target, task.context):
         digest.update(np.ascontiguousarray(array, dtype=np.float64).data)
     return digest.hexdigest()
+
+
+def fit_units(
+    tasks: Sequence[UnitTask],
+    cache: UnitCache | None = None,
+    n_jobs: int | None = None,
+    step: Callable[[], None] | None = None,
+) -> list[Fitted]:
+    """Units of tasks, in their order: those that the cache knows, and the others fitted and remembered.
+
+    `step` is called after every unit that had to be fitted.
+    """
+    known = [None if cache is None else cache.find(task) for task in tasks]
+    missing = [task for task, entry in zip(tasks, known, strict=True) if entry is None]
+    fresh = stream(fit_task, missing, n_jobs, step)
+    found = []
+    for task, entry in zip(tasks, known, strict=True):
+        unit = next(fresh) if entry is None else entry
+        if entry is None and cache is not None:
+            cache.keep(task, unit)
+        found.append(unit)
+    for _ in fresh:  # whoever watches is told of the last unit
+        pass
+    return found
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -198,7 +204,7 @@ def _make(folder: Path) -> None:
         raise ValueError(f"cache must be a folder that can be made, but {str(folder)!r} cannot ({error}).") from error
 
 
-def _write(path: Path, entry: _Entry) -> None:
+def _write(path: Path, entry: Fitted) -> None:
     """Write to another name first: whoever reads sees a whole file or none, also after a crash."""
     models = [
         {"network": asdict(model.network), "expansion": model.expansion.__name__, "length": len(model.theta)}
@@ -226,7 +232,7 @@ def _write(path: Path, entry: _Entry) -> None:
     temporary.replace(path)
 
 
-def _read(path: Path) -> _Entry | None:
+def _read(path: Path) -> Fitted | None:
     """Read a unit back, or None if there is none or the file is not one of ours: it is then written again."""
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
@@ -241,7 +247,7 @@ def _read(path: Path) -> _Entry | None:
         unit = FittedUnit(models, weights, float(head["marginal"]), rungs, float(head["sign"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
         return None
-    return _Entry(unit, log_density)
+    return Fitted(unit, log_density)
 
 
 def _floats(array: NDArray[np.generic]) -> FloatArray:

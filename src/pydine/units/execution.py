@@ -31,6 +31,16 @@ def run(
 
     `step` is called after every item, in the thread of the caller: for a progress bar.
     """
+    return list(stream(function, items, n_jobs, step))
+
+
+def stream(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_jobs: int | None,
+    step: Callable[[], None] | None = None,
+) -> Iterator[Result]:
+    """The same, one result after the other as they are ready: what was done before an interruption is not lost."""
     ensure_compiled()
     items, watcher = list(items), _watcher.get()
     if watcher is not None:
@@ -41,14 +51,12 @@ def run(
 
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         results = parallel(delayed(function)(item) for item in items)
-    finished = []
     for result in results:
-        finished.append(result)
+        yield result
         if step is not None:
             step()
         if watcher is not None:
             watcher.advance()
-    return finished
 
 
 class Watcher(Protocol):

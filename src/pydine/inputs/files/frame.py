@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.inputs.columns import Table
+from pydine.inputs.columns import Source
 from pydine.types import FloatArray, RowArray
 
 __all__ = ["Frame", "NotNumbers", "TableFile"]
@@ -83,7 +83,7 @@ class TableFile:
         """Raise with the nearest name, as `pydine.inputs.columns` finds it, if there is no such column."""
         known = tuple(name for name in self.names if name)
         try:
-            Table(known, lambda _: np.empty(0)).select(option, name)
+            Source(known, lambda _: np.empty(0)).select(option, name)
         except ValueError as error:
             raise ValueError(
                 f"{self.source}: {str(error).replace('which data does not have', 'which it lacks')}"

@@ -1,0 +1,122 @@
+"""What every door asks of columns before anything is estimated: finite rows, columns that vary, a word about ties."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.inputs.columns import Columns
+
+# Rows that are needed beyond the number of columns, for the covariance to have degrees of freedom left.
+SPARE_ROWS = 10
+# A column is reported when more than this share of its rows have a value in common with another row.
+TIED_SHARE = 0.05
+# Sums of squares of what lies between stay clear of float64's overflow and underflow, whatever n.
+SMALLEST_SPREAD, LARGEST_VALUE = 1e-140, 1e140
+
+PACKAGE_FOLDER = str(Path(__file__).parents[1]) + os.sep
+
+Kept = NDArray[np.bool_] | None  # which rows are left, if not all
+
+
+class TiesWarning(UserWarning):
+    """Columns hold tied values, though the estimator assumes continuous variables.
+
+    Attributes
+    ----------
+    shares : mapping of str to float
+        For every column concerned, the share of its rows that have their value in common with another row.
+    """
+
+    shares: Mapping[str, float]
+
+
+def check_nan_policy(nan_policy: str) -> None:
+    """Refuse what is not one of the two policies."""
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f"nan_policy must be 'raise' or 'omit', but got {nan_policy!r}.")
+
+
+def finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], Kept]:
+    """Refuse rows with NaN or infinity, or leave them out of every block and say which are kept."""
+    keep = np.ones(len(blocks[0].values), dtype=np.bool_)
+    for block in blocks:
+        finite = np.isfinite(block.values)
+        if not (omit or finite.all()):
+            row, i = np.argwhere(~finite)[0]
+            count = int((~finite.all(axis=1)).sum())
+            raise ValueError(
+                f"{block.label} must hold finite numbers, but {count} of its {len(keep)} rows hold NaN or "
+                f"infinity, the first in row {row} ({block.where(i)} is {block.values[row, i]}); mend those "
+                "rows, or pass nan_policy='omit' to leave them out."
+            )
+        keep &= finite.all(axis=1)
+    if keep.all():
+        return blocks, None
+    return [Columns(block.label, block.names, block.values[keep]) for block in blocks], keep
+
+
+def check_range(block: Columns) -> None:
+    """Refuse constant columns, and those whose squares would leave the range of float64."""
+    lows, highs = block.values.min(axis=0), block.values.max(axis=0)
+    for i, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
+        if low == high:
+            raise ValueError(
+                f"{block.where(i)} must vary, but is constant ({low:g} in every row); leave the column out."
+            )
+        if max(-low, high) > LARGEST_VALUE or high - low < SMALLEST_SPREAD:
+            raise ValueError(
+                f"{block.where(i)} must stay within ±{LARGEST_VALUE:g} and vary by more than "
+                f"{SMALLEST_SPREAD:g} for float64 to square it, but runs from {low:g} to {high:g}; rescale "
+                "it or take logarithms, which does not change the information."
+            )
+
+
+def tied_share(column: NDArray[np.float64]) -> float:
+    """Share of the rows of a column, shape (n,), that have their value in common with another row."""
+    counts = np.unique(column, return_counts=True)[1]
+    return float(counts[counts > 1].sum() / len(column))
+
+
+def warn_of_ties(blocks: Sequence[Columns]) -> None:
+    """Warn once, if more than `TIED_SHARE` of the rows of a column have a value in common with another row."""
+    shares = [
+        (block.where(i), block.names[i], tied_share(column))
+        for block in blocks
+        for i, column in enumerate(block.values.T)
+    ]
+    tied = [found for found in shares if found[2] > TIED_SHARE]
+    if not tied:
+        return
+    shown = [f"{where} ({share:.0%} of the rows)" for where, _, share in tied[:5]]
+    more = [f"{len(tied) - 5} more"] if len(tied) > 5 else []
+    warning = TiesWarning(
+        f"Tied values in {enumeration(shown + more)}: the estimator assumes continuous variables and gives "
+        "tied rows the average of their ranks, so that the estimate is that of a smoothed variable and may "
+        "be too small or too large. Take finer measurements if there are any, or add a little noise to those "
+        "columns and see how far the estimate moves."
+    )
+    warning.shares = {name: share for _, name, share in tied}
+    warnings.warn(warning, stacklevel=_level_of_caller())
+
+
+def _level_of_caller() -> int:
+    """Count how far up the stack, as seen from the calling function, the package ends."""
+    level = 0
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def enumeration(items: Sequence[object]) -> str:
+    """Write "a", "a and b" or "a, b and c"."""
+    *head, last = map(str, items)
+    return f"{', '.join(head)} and {last}" if head else last

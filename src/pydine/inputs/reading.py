@@ -1,0 +1,243 @@
+"""Whatever people pass, read into one clean table and checked: the arguments of a question, or a whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydine.inputs.checks import (
+    SPARE_ROWS,
+    Kept,
+    check_nan_policy,
+    check_range,
+    enumeration,
+    finite_rows,
+    warn_of_ties,
+)
+from pydine.inputs.columns import Columns, Source, read_columns
+from pydine.inputs.table import Question, Table
+
+TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
+REST = "rest"
+
+
+# --- the arguments x, y and z -----------------------------------------------------------------------------------------
+
+
+def read_question(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: str = "raise") -> Question:
+    """Read x, y and z into arrays and refuse what cannot be estimated.
+
+    Rows are matched by position: an index, as pandas has it, is not looked at.
+
+    Parameters
+    ----------
+    x, y : array, list, series or frame, shapes (n,) or (n, dx) and (n,) or (n, dy)
+        Observations of X and Y: NumPy, anything with ``__array__``, (nested) lists, or columns and frames of
+        pandas, polars and pyarrow. With ``data``: a column name or a list of names.
+    z : as x, shape (n,) or (n, dz), optional
+        Observations of the variables to condition on. No columns at all means the same as None.
+    data : frame, mapping of columns or 2-D array, optional
+        Where names are looked up. In an array, columns go by their position.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What to do with rows that hold NaN, infinity or a missing value: refuse, or leave them out of x, y and
+        z together and count them in ``n_dropped``.
+
+    Returns
+    -------
+    Question
+        About a table of its own: the columns of x, then of y, then of z, finite and with as many rows each.
+
+    Raises
+    ------
+    ValueError
+        If the input cannot be read or nothing could be estimated from it. The message says what to do.
+
+    Warns
+    -----
+    TiesWarning
+        Once, if more than 5% of the rows of a column have a value in common with another row.
+    """
+    check_nan_policy(nan_policy)
+    blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
+    _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
+    for block in blocks:
+        check_range(block)
+    warn_of_ties(blocks)
+    return _as_question(blocks, kept)
+
+
+def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None) -> Question:
+    """Read rows for a model that is fitted already, as `read_question` does, without asking what a fit needs.
+
+    Few rows, constant columns and ties are fine here; NaN, infinity and unequal lengths are not.
+    """
+    return _as_question(*_read_blocks(x, y, z, data, omit=False))
+
+
+def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list[Columns], Kept]:
+    source = None if data is None else Source.read(data)
+    blocks = [read_columns("x", x, source), read_columns("y", y, source)]
+    if z is not None and (given := read_columns("z", z, source)).names:
+        blocks.append(given)
+    _check_shapes(blocks)
+    return finite_rows(blocks, omit=omit)
+
+
+def _as_question(blocks: Sequence[Columns], kept: Kept) -> Question:
+    table = Table.of([block.values for block in blocks], [block.names for block in blocks], kept)
+    dx, dy = len(blocks[0].names), len(blocks[1].names)
+    places = range(len(table.names))
+    return Question(table, tuple(places[:dx]), tuple(places[dx : dx + dy]), tuple(places[dx + dy :]))
+
+
+def _check_shapes(blocks: Sequence[Columns]) -> None:
+    for block in blocks:
+        if not block.names:
+            raise ValueError(f"{block.label} must have at least one column, but has none; name or pass one.")
+    lengths = [len(block.values) for block in blocks]
+    if len(set(lengths)) > 1:
+        labels = enumeration([block.label for block in blocks])
+        raise ValueError(
+            f"{labels} must have the same number of rows, one for each observation, but have "
+            f"{enumeration(lengths)}; pass as many rows in each{TRANSPOSE_HINT}."
+        )
+
+
+def _check_rows(blocks: Sequence[Columns], n_dropped: int) -> None:
+    n = len(blocks[0].values)
+    columns = sum(len(block.names) for block in blocks)
+    if n >= columns + SPARE_ROWS:
+        return
+    labels = enumeration([block.label for block in blocks])
+    rows = f"{n} rows" + (f" ({n_dropped} with NaN or infinity were left out)" if n_dropped else "")
+    if columns > n:
+        raise ValueError(
+            f"{labels} have {columns} columns together but only {rows}, and with more dimensions than rows "
+            f"nothing can be estimated; pass more rows or fewer columns{TRANSPOSE_HINT}."
+        )
+    raise ValueError(
+        f"{labels} must have at least {columns + SPARE_ROWS} rows, {SPARE_ROWS} more than their columns "
+        f"together, but have {rows}; pass more rows or fewer columns."
+    )
+
+
+# --- a whole table ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """A table whose columns are variables, by themselves or several together, and perhaps some that are given.
+
+    Parameters
+    ----------
+    table : Table
+    members : dict of str to tuple of int
+        The variables, and which columns belong to each.
+    given : tuple of int
+    """
+
+    table: Table
+    members: dict[str, tuple[int, ...]]
+    given: tuple[int, ...]
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many columns each variable has."""
+        return [len(columns) for columns in self.members.values()]
+
+    def pair(self, x: str, y: str, rest: bool = False) -> Question:
+        """Ask about two variables, given what is given or, if `rest`, all other variables."""
+        others = tuple(i for name, columns in self.members.items() if name not in (x, y) for i in columns)
+        return Question(self.table, self.members[x], self.members[y], others if rest else self.given)
+
+
+def read_variables(
+    data: Any,
+    given: Any = None,
+    groups: Mapping[str, Sequence[Any]] | None = None,
+    nan_policy: str = "raise",
+) -> Variables:
+    """Read a table into variables and refuse what cannot be estimated.
+
+    Parameters
+    ----------
+    data : frame, mapping of columns or array of shape (n, p)
+    given : column name or list of names, or ``"rest"``, optional
+        Columns to condition on; they are no variables then. With ``"rest"``, the rows must suffice to condition every
+        pair on all other columns.
+    groups : mapping of str to list of column names, optional
+        Variables of several columns. Columns in no group are variables by themselves.
+    nan_policy : {"raise", "omit"}
+
+    Returns
+    -------
+    Variables
+
+    Raises
+    ------
+    ValueError
+        If the input cannot be read or nothing could be estimated from it. The message says what to do.
+
+    Warns
+    -----
+    TiesWarning
+        Once, if more than 5% of the rows of a column have a value in common with another row.
+    """
+    check_nan_policy(nan_policy)
+    source = Source.read(data)
+    is_rest = isinstance(given, str) and given == REST
+    fixed = None if given is None or is_rest else source.select("given", given)
+    grouped = {str(name): source.select(f"groups[{name!r}]", columns) for name, columns in (groups or {}).items()}
+    taken = {name for block in [*grouped.values(), *([] if fixed is None else [fixed])] for name in block.names}
+    singles = source.select("data", list(source.names))
+    left = [i for i, name in enumerate(singles.names) if name not in taken]
+    singles = Columns("data", tuple(singles.names[i] for i in left), singles.values[:, left])
+    _check_names(singles, grouped, fixed)
+    blocks = [singles, *grouped.values(), *([] if fixed is None else [fixed])]
+    blocks, kept = finite_rows(blocks, omit=nan_policy == "omit")
+    variables = _assemble(blocks[0], dict(zip(grouped, blocks[1:], strict=False)), fixed and blocks[-1], kept)
+    _check_table_rows(variables, is_rest)
+    for block in blocks:
+        check_range(block)
+    warn_of_ties(blocks)
+    return variables
+
+
+def _assemble(singles: Columns, groups: dict[str, Columns], given: Columns | None, kept: Kept) -> Variables:
+    blocks = [singles, *groups.values(), *([] if given is None else [given])]
+    table = Table.of([block.values for block in blocks], [block.names for block in blocks], kept)
+    members: dict[str, tuple[int, ...]] = {name: (i,) for i, name in enumerate(singles.names)}
+    start = len(members)
+    for name, block in groups.items():
+        members[name] = tuple(range(start, start + len(block.names)))
+        start += len(block.names)
+    return Variables(table, members, tuple(range(start, len(table.names))))
+
+
+def _check_names(singles: Columns, groups: dict[str, Columns], given: Columns | None) -> None:
+    if len(singles.names) + len(groups) < 2:
+        raise ValueError(
+            f"data must have at least two variables beside what is given, but has {len(singles.names) + len(groups)}; "
+            "pass more columns."
+        )
+    seen: dict[str, str] = dict.fromkeys(given.names, "given") if given is not None else {}
+    for group, block in groups.items():
+        if group in singles.names:
+            raise ValueError(f"groups must not be named as a column is, but {group!r} is both; rename the group.")
+        for name in block.names:
+            if name in seen:
+                raise ValueError(f"column {name!r} must be in one place only, but is in {seen[name]} and in {group!r}.")
+            seen[name] = repr(group)
+
+
+def _check_table_rows(variables: Variables, is_rest: bool) -> None:
+    largest, table = sorted(variables.sizes)[-2:], variables.table
+    needed = len(table.names) if is_rest else sum(largest) + len(variables.given)
+    if table.n_samples >= needed + SPARE_ROWS:
+        return
+    dropped = f" ({table.n_dropped} with NaN or infinity were left out)" if table.n_dropped else ""
+    raise ValueError(
+        f"data must have at least {needed + SPARE_ROWS} rows, {SPARE_ROWS} more than the columns that enter one "
+        f"estimate, but has {table.n_samples}{dropped}; pass more rows or condition on fewer columns."
+    )

@@ -1,0 +1,216 @@
+"""The workshop: turns questions about a table into unique units, has them fitted, and makes latents of them.
+
+Every door asks here, so the same question has the same latents whoever asks. A unit is named by what it sees alone (see
+`units.cache`), so questions that share one share its fit: all pairs, searches and rankings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pydine.inputs.table import Question, Table
+from pydine.latents.flows import ROWS_KEPT, Latents, RankFlow
+from pydine.latents.projection import FunctionsOfZ, Projection
+from pydine.latents.scores import ScoreMap
+from pydine.types import FloatArray
+from pydine.units.cache import UnitCache, fit_units
+from pydine.units.execution import ensure_compiled, run
+from pydine.units.ladder import LadderSettings, n_partitions
+from pydine.units.plan import Unit, autoregressive, columnwise, unique
+from pydine.units.rows import View, column_order
+from pydine.units.tasks import UnitTask
+from pydine.units.unit import FittedUnit
+
+SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
+
+
+class Made(NamedTuple):
+    """A unit, and what it makes of the table's rows: the map that recalibrates its latents, and the latents (n,).
+
+    `by_fold` are the latents that each fold's models alone would give, shape (folds, n).
+    """
+
+    unit: FittedUnit
+    recalibration: ScoreMap
+    latent: FloatArray
+    by_fold: FloatArray
+
+
+class Workshop:
+    """Where the units of one table are made.
+
+    Parameters
+    ----------
+    table : Table
+    settings : LadderSettings
+    cache : UnitCache, optional
+        Where units are looked for first, and kept.
+    n_jobs : int or None
+        Threads; nothing depends on it.
+    step : callable, optional
+        Called after every unit that had to be fitted.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        settings: LadderSettings,
+        cache: UnitCache | None = None,
+        n_jobs: int | None = None,
+        step: Callable[[], None] | None = None,
+    ) -> None:
+        self.table = table
+        self.settings = settings
+        self._cache, self._n_jobs, self._step = cache, n_jobs, step
+        self._maps: dict[int, tuple[ScoreMap, FloatArray]] = {}
+
+    def on(self, table: Table) -> Workshop:
+        """The same workshop for another table."""
+        return Workshop(table, self.settings, self._cache, self._n_jobs, self._step)
+
+    def watched(self, step: Callable[[], None]) -> Workshop:
+        """The same workshop, which tells of every unit that it has fitted."""
+        return Workshop(self.table, self.settings, self._cache, self._n_jobs, step)
+
+    def map_of(self, i: int) -> ScoreMap:
+        """The map of the i-th column to its normal scores."""
+        return self._map(i)[0]
+
+    def scores(self, columns: Iterable[int]) -> FloatArray:
+        """Normal scores of columns, shape (d, n)."""
+        found = [self._map(i)[1] for i in columns]
+        return np.array(found) if found else np.empty((0, self.table.n_samples))
+
+    def is_two_valued(self, i: int) -> bool:
+        """Whether the i-th column has two different values."""
+        return len(self._map(i)[0].values) == 2
+
+    def _map(self, i: int) -> tuple[ScoreMap, FloatArray]:
+        if i not in self._maps:
+            ensure_compiled()
+            self._maps[i] = ScoreMap.fit(self.table.columns[i])
+        return self._maps[i]
+
+    def in_order(self, given: Sequence[int]) -> tuple[int, ...]:
+        """Columns that are conditioned on, in an order that depends on nothing but their values."""
+        return tuple(given[k] for k in column_order(self.scores(given)))
+
+    def flow(self, question: Question, by_column: bool = False) -> tuple[RankFlow, Latents]:
+        """Fit the maps of a question, and make the latents of the table's rows.
+
+        Parameters
+        ----------
+        question : Question
+        by_column : bool
+            Whether each column is mapped given z alone, so that the latents of a side keep what ties its columns
+            together; otherwise a flow is autoregressive, and the latents of a side are independent of each other.
+        """
+        given, plan = self.in_order(question.given), columnwise if by_column else autoregressive
+        units = unique(plan(question.x, given) + plan(question.y, given))
+        made = self._make(units)
+        latents = self._latents(units, made, given, question.dimensions[:2])
+        columns = (*question.x, *question.y)
+        latents = replace(latents, view=View.of(self.scores((*columns, *given)), *question.dimensions[:2]))
+        places = {column: place for place, column in enumerate((*columns, *given))}
+        flow = RankFlow(
+            question.dimensions,
+            tuple(self.map_of(i) for i in (*columns, *given)),
+            {
+                Unit(places[u.target], tuple(places[i] for i in u.context)): m.unit
+                for u, m in zip(units, made, strict=True)
+            },
+            tuple(m.recalibration for m in made),
+            _projection(latents),
+            [question.given.index(i) for i in given],
+        )
+        return flow, latents
+
+    def many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> Latents:
+        """Latents of many variables at once, given the same columns; the projection is one for all.
+
+        With two variables it is that of the question about them. With more, functions of z are those that all of them
+        have learned (or a sketch), and are taken out of all as far as the variables that follow z most ask for it.
+        """
+        given = self.in_order(given)
+        units = unique(unit for variable in variables for unit in autoregressive(variable, given))
+        sizes = len(variables[0]), sum(map(len, variables[1:]))
+        together = sum(sorted(map(len, variables))[-2:])
+        return self._latents(units, self._make(units), given, sizes, together if len(variables) > 2 else None)
+
+    def _make(self, units: Sequence[Unit]) -> list[Made]:
+        """Fit units, and map the table's rows by them."""
+        tasks = [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
+        n, sees_z = self.table.n_samples, any(u.context for u in units)
+        folds = self.settings.folds * n_partitions(n) if n <= ROWS_KEPT and sees_z else 0
+        fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
+
+        def made(item: tuple[UnitTask, FittedUnit]) -> Made:
+            task, unit = item
+            by_fold = [_latent(unit.of_fold(i, folds), task)[1] for i in range(folds)]
+            return Made(unit, *_latent(unit, task), np.array(by_fold))
+
+        return run(made, list(zip(tasks, fitted, strict=True)), self._n_jobs)
+
+    def _latents(
+        self,
+        units: Sequence[Unit],
+        made: Sequence[Made],
+        given: tuple[int, ...],
+        sizes: tuple[int, int],
+        together: int | None = None,
+    ) -> Latents:
+        """Project functions of z out of latents.
+
+        `together`: how many latents are looked at together, where pairs are taken from many columns.
+        """
+        (dx, dy), dz, n = sizes, len(given), self.table.n_samples
+        z, unprojected = self.scores(given), np.array([m.latent for m in made])
+        see_z = [m.unit for unit, m in zip(units, made, strict=True) if len(unit.context) == dz]
+        functions = FunctionsOfZ.choose(z, tuple(see_z) if dz else None)
+        values = functions(z) if n <= ROWS_KEPT else None
+        # The weight of non-linear rungs is averaged over the units where it is largest: as many as are together.
+        together, is_many = together or dx + dy, together is not None
+        nonlinear = float(np.mean(sorted(m.unit.nonlinear_weight for m in made)[-together:]))
+        projection = Projection.fit(
+            unprojected,
+            z,
+            functions,
+            nonlinear=nonlinear,
+            least_dof=together + SPARE_DOF,
+            dx=0 if is_many else dx,
+            values=values,
+        )
+        latents = Latents(
+            (dx, dy, dz),
+            unprojected,
+            z,
+            projection.cross_product,
+            projection.dof,
+            projection,
+            None if values is None else values[:, projection.chosen],
+            two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
+        )
+        if not made[0].by_fold.size:
+            return latents
+        parts = (latents.without_z(np.array(columns)) for columns in zip(*(m.by_fold for m in made), strict=True))
+        return replace(latents, fold_products=np.array([part @ part.T for part in parts]))
+
+
+def _latent(unit: FittedUnit, task: UnitTask) -> tuple[ScoreMap, FloatArray]:
+    """Latents of a unit's rows, recalibrated: the map, and normal scores of shape (n,)."""
+    return ScoreMap.fit(unit.latent(task.target, task.context) if unit.models else task.target)
+
+
+def _placed(unit: Unit, places: dict[int, int]) -> Unit:
+    """A unit of a table's columns as one of a question's."""
+    return Unit(places[unit.target], tuple(places[i] for i in unit.context))
+
+
+def _projection(latents: Latents) -> Projection:
+    if latents.projection is None:
+        raise ValueError("these latents have no projection")
+    return latents.projection

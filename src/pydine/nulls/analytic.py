@@ -1,0 +1,102 @@
+"""The analytic test of independence of two sides, and the same test of all pairs of many columns.
+
+Both compare the four blocks of correlations (see `blocks`) with Wilks' distribution and combine their p-values by
+Simes' method; the second form does so for single columns by matrix products.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pydine.bases.closed_form import SMALLEST_VARIANCE
+from pydine.latents.flows import Latents
+from pydine.nulls.blocks import BLOCKS, LEAST_LEFT, Sides, pairwise_block_pvalues, simes
+from pydine.types import FloatArray
+
+# What the blocks (see BLOCKS) count in a statistic. Half of "auto" is the paper's own: correlation is what is met most.
+STATISTICS = {
+    "auto": np.array([3.0, 1.0, 1.0, 1.0]) / 6.0,
+    "gaussian": np.array([1.0, 0.0, 0.0, 0.0]),
+    "general": np.array([0.0, 1.0, 1.0, 1.0]) / 3.0,
+}
+
+
+class AnalyticTest(NamedTuple):
+    """What the test found.
+
+    Parameters
+    ----------
+    pvalue : float
+        Never 0.
+    blocks, block_pvalues : ndarray, shape (4,)
+        Statistics of the blocks in nats, and their p-values, in the order of `BLOCKS`.
+    """
+
+    pvalue: float
+    blocks: FloatArray
+    block_pvalues: FloatArray
+
+
+def analytic_test(latents: Latents, statistic: str = "auto") -> AnalyticTest:
+    """Test whether the sides of latents depend on each other."""
+    sides = sides_of(latents)
+    blocks = sides.statistics()
+    pvalues = sides.pvalues(blocks)
+    order = named_order(latents)
+    return AnalyticTest(float(combined(statistic, pvalues)), blocks[order], pvalues[order])
+
+
+def pairwise_test(columns: FloatArray, latents: Latents) -> FloatArray:
+    """The same test of every two of the columns (p, n) that latents consist of, shape (p (p - 1) / 2,).
+
+    Pairs are in the order of ``np.triu_indices(p, 1)``.
+    """
+    unit = columns / columns.std(axis=1, keepdims=True)
+    blocks = pairwise_block_pvalues(unit, _squares_of(unit, latents), latents.dof, latents.leverages)
+    pvalues: FloatArray = simes(blocks, STATISTICS["auto"])
+    return pvalues
+
+
+def named_order(latents: Latents) -> list[int]:
+    """In which order blocks of sides, as they are seen, have the names of `BLOCKS`."""
+    is_swapped = latents.view is not None and latents.view.is_swapped
+    return [0, 2, 1, 3] if is_swapped else list(range(len(BLOCKS)))
+
+
+def sides_of(latents: Latents, *, studentised: bool = True) -> Sides:
+    """Latents and their squares, with the same functions of z projected out of all, in an order of their own."""
+    seen = latents.seen()
+    columns = seen.both / seen.both.std(axis=1, keepdims=True)
+    squares, dx, rows = _squares_of(columns, seen), seen.dimensions[0], seen.outwards
+    columns, squares = columns[:, rows], squares[:, rows]
+    x, y = (columns[:dx], squares[:dx]), (columns[dx:], squares[dx:])
+    return Sides.of(x, y, seen.dof, seen.leverages[rows] if studentised else None)
+
+
+def _squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
+    """Squares of columns (d, n) of unit variance, with the functions of z that latents are free of projected out.
+
+    A projection leaves less of a row the more it takes up, so residuals are first divided by what is left of them:
+    otherwise the squares of both sides would follow that. Where a column has two values, its square tells what it tells
+    itself: the column stands in its place.
+    """
+    left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
+    squares = latents.without_z(columns * columns / left)
+    varies = squares.var(axis=1) > SMALLEST_VARIANCE
+    if latents.two_valued:
+        varies &= ~np.array(latents.two_valued)
+    chosen: FloatArray = np.where(varies[:, None], squares, columns)
+    return chosen
+
+
+def summary(statistic: str, blocks: FloatArray, pvalues: FloatArray) -> Any:
+    """The number that is compared: nats for one block, -ln of the combined p-value for several."""
+    return blocks[..., 0] if statistic == "gaussian" else -np.log(combined(statistic, pvalues))
+
+
+def combined(statistic: str, pvalues: FloatArray) -> Any:
+    """The blocks' p-values (..., 4) as one."""
+    weights = STATISTICS[statistic]
+    return simes(pvalues[..., weights > 0.0], weights[weights > 0.0])

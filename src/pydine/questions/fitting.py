@@ -1,0 +1,236 @@
+"""From a question to nats: flows, base distributions on their latents, and their average.
+
+`fit` asks `policy.mapped` for latents, which asks the workshop for units; `_fit_bases` models the latents and weighs
+the bases; an `InformationEstimate` is what comes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pydine.bases.average import pooled, weights_of
+from pydine.bases.base import Base, FittedBase
+from pydine.bases.flow import FlowBase
+from pydine.bases.gaussian import GaussianBase, algorithmic_error
+from pydine.bases.student import StudentBase
+from pydine.inputs.table import Question
+from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.paper import PaperFlow, fit_paper_flow
+from pydine.latents.ties import without_ties
+from pydine.latents.workshop import Workshop
+from pydine.questions.policy import Mapped, Verdict, mapped, reduced
+from pydine.questions.settings import Settings
+from pydine.results import InformationEstimate
+from pydine.types import FloatArray, RowArray
+from pydine.units.plan import autoregressive, unique
+from pydine.units.rows import outwards, some_of
+from pydine.units.tuning import Grid, Trial, tune
+
+FittedFlow = tuple[RankFlow | PaperFlow, Latents]
+
+SPARE_ROWS = 10  # that a fold leaves to learn from, beside one for each latent
+
+
+class Part(NamedTuple):
+    """One base of an average: what it counts, the maps that it was fitted on, and their latents."""
+
+    weight: float
+    flow: RankFlow | PaperFlow
+    latents: Latents
+    base: FittedBase
+
+    def log_ratio(self, both: FloatArray, z: FloatArray) -> FloatArray:
+        """Log-ratios of latents (dx + dy, m) and z (dz, m), as the maps give them, shape (m,)."""
+        view = self.latents.view
+        return self.base.log_ratio(both if view is None else view(both), z)
+
+    def of_rows(self, rows: RowArray | slice) -> FloatArray:
+        """Log-ratios of rows of the sample."""
+        return self.log_ratio(self.latents.both[:, rows], self.latents.z[:, rows])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Everything that was learned of a question.
+
+    Parameters
+    ----------
+    question : Question
+        Without the columns that add nothing.
+    flow : RankFlow or PaperFlow
+        The maps of the paper: each side's latents are independent of each other.
+    latents : Latents
+        Those of `flow`.
+    parts : tuple of Part
+        The bases that were fitted, those that count; each to the latents of `flow`, or of maps column by column.
+    information : InformationEstimate
+    trials : tuple of Trial
+        What tuning tried, the best first; empty if nothing was tuned.
+    """
+
+    question: Question
+    flow: RankFlow | PaperFlow
+    latents: Latents
+    parts: tuple[Part, ...]
+    information: InformationEstimate
+    trials: tuple[Trial, ...] = ()
+
+    @property
+    def heaviest(self) -> Part:
+        """The base that counts most."""
+        return max(self.parts, key=lambda part: part.weight)
+
+    def log_ratio(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+        """Pointwise information of new rows (m, dx), (m, dy), (m, dz), in nats, shape (m,)."""
+        total: FloatArray = np.sum([p.weight * p.log_ratio(*p.flow.rows(x, y, z)) for p in self.parts], axis=0)
+        return total
+
+    def of_rows(self, rows: RowArray | slice) -> FloatArray:
+        """Pointwise information of rows of the sample, by models that have seen them, in nats."""
+        total: FloatArray = np.sum([part.weight * part.of_rows(rows) for part in self.parts], axis=0)
+        return total
+
+    def held_out(self) -> FloatArray | None:
+        """Pointwise information of the sample's rows, each by models that have not seen it; None if some saw all."""
+        if any(len(part.base.held_out) < self.latents.n_rows for part in self.parts):
+            return None  # flows learned from some of the rows, and the others were not held out
+        total: FloatArray = np.sum([part.weight * part.base.held_out for part in self.parts], axis=0)
+        return total
+
+
+def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | Verdict:
+    """Fit the flows of a question, and base distributions to their latents.
+
+    Parameters
+    ----------
+    question : Question
+    settings : Settings
+        Checked.
+    workshop : Workshop, optional
+        Of the question's table, if there is one already: what it made is not made again.
+
+    Returns
+    -------
+    Fit, or a Verdict if the answer is known without one
+    """
+    settings = settings.seeded()
+    trials = _tune(question, settings) if settings.tune else []
+    if trials:
+        settings = settings.tuned(trials[0])
+    if workshop is None or trials:
+        workshop = settings.workshop(question.table)
+    found = _mapped(question, settings, workshop)
+    if isinstance(found, Verdict):
+        return found
+    workshop = workshop if found.question.table is workshop.table else workshop.on(found.question.table)
+    parts, compared = _fit_bases(found.question, settings, workshop, (found.flow, found.latents))
+    value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
+    algorithm = algorithmic_error(found.latents)
+    heaviest = max(parts, key=lambda part: part.weight).base
+    details: dict[str, object] = {
+        "algorithm": settings.algorithm,
+        "degrees_of_freedom": found.latents.dof,
+        **heaviest.details,
+        **compared,
+        "uncertainty": {"sampling": sampling, "algorithm": algorithm},
+    }
+    if settings.algorithm != "paper":
+        names = [name for block in found.question.names[:2] for name in block]
+        details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
+    error = float(np.hypot(sampling, algorithm))
+    information = _information(question, value, error, heaviest.name, details)
+    return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def information_of(answer: Fit | Verdict, question: Question) -> InformationEstimate:
+    """What is known of a question, in nats: what was estimated, or the verdict."""
+    if isinstance(answer, Fit):
+        return answer.information
+    error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan
+    return _information(question, answer.value, error, "gaussian", {"verdict": answer.name})
+
+
+def _information(
+    question: Question, value: float, error: float, base: str, details: dict[str, object]
+) -> InformationEstimate:
+    table = question.table
+    return InformationEstimate(
+        value, error, base, table.n_samples, question.dimensions, table.n_dropped, question.names, details
+    )
+
+
+def _mapped(question: Question, settings: Settings, workshop: Workshop) -> Mapped | Verdict:
+    if settings.algorithm != "paper":
+        return mapped(question, workshop)
+    plain = reduced(question, workshop)
+    if isinstance(plain, Verdict):
+        return plain
+    return Mapped(plain, *fit_paper_flow(plain, settings.paper(), settings.n_jobs))
+
+
+def _tune(question: Question, settings: Settings) -> list[Trial]:
+    """Try settings on the flows of x and y given z and, if the base may be a flow, on those of y given x too."""
+    dx, dy, dz = question.dimensions
+    untied = without_ties(question)
+    workshop = settings.workshop(untied.table)
+    scores = workshop.scores((*untied.x, *untied.y, *workshop.in_order(untied.given)))
+    scores = np.ascontiguousarray(scores[:, some_of(outwards(scores), settings.max_rows)])
+    x, y, z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
+    units, ladder = autoregressive(x, z) + autoregressive(y, z), settings.ladder()
+    if settings.base in ("auto", "flow"):
+        units += autoregressive(y, (*x, *z)) if dy <= dx else autoregressive(x, (*y, *z))
+        ladder = replace(ladder, wide_networks=settings.n_networks)
+    return tune(scores, unique(units), ladder, Grid(), settings.n_jobs)
+
+
+def _fit_bases(
+    question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow
+) -> tuple[tuple[Part, ...], dict[str, object]]:
+    """Fit the base that the settings name, or all of them, averaged by how well they predict held-out rows."""
+    latents, folds = fitted[1], settings.n_folds
+    gaussian = GaussianBase(folds, corrected=settings.algorithm != "paper").fit(latents.seen())
+    alone = (Part(1.0, *fitted, gaussian),)
+    too_few = int(np.ceil((sum(question.dimensions[:2]) + SPARE_ROWS) * folds / (folds - 1) - latents.dof))
+    if too_few > 0 and settings.base not in ("auto", "gaussian"):
+        raise ValueError(
+            f"base={settings.base!r} learns from a part of the rows and needs about {too_few} more than the "
+            f"{question.table.n_samples} that x and y have; pass base='gaussian' or more rows."
+        )
+    if settings.base == "gaussian" or too_few > 0:
+        return alone, {}
+    by_column = _by_column(question, settings, workshop, fitted)
+    some = some_of(latents.outwards, settings.max_rows) if question.table.n_samples > settings.max_rows else None
+    columns = by_column[1] if some is None else by_column[1].only(some)
+    seen, ladder = columns.seen(), replace(settings.ladder(), wide_networks=settings.n_networks)
+    flow, student = FlowBase(ladder, settings.n_jobs, settings.cache), StudentBase(folds)
+    if settings.base != "auto":
+        base: Base = flow if settings.base == "flow" else student
+        return (Part(1.0, *by_column, base.fit(seen)),), {}
+    plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
+    of_columns = plain if by_column[1] is latents else GaussianBase(folds).fit(seen)
+    fitted_student = student.fit(seen)
+    compared = [plain, fitted_student, flow.fit_beside([of_columns, fitted_student], seen)]
+    weights = weights_of(compared)
+    parts = (*alone, *(Part(0.0, *by_column, base) for base in compared[1:]))
+    held_out = np.array([base.held_out for base in compared])
+    details: dict[str, object] = {
+        "weights": {base.name: float(weight) for base, weight in zip(compared, weights, strict=True)},
+        "held_out": {base.name: float(held.mean()) for base, held in zip(compared, held_out, strict=True)},
+        "gain_over_gaussian": float((weights @ held_out - held_out[0]).mean()),
+    }
+    weighted = zip(parts, weights.tolist(), strict=True)
+    return tuple(part._replace(weight=weight) for part, weight in weighted if weight > 0.0), details
+
+
+def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:
+    """Maps column by column, which bases beyond the Gaussian one need: a side keeps what ties its columns together."""
+    untied = without_ties(question)
+    is_scalar = max(question.dimensions[:2]) == 1
+    if untied is question and (is_scalar or settings.algorithm == "paper"):
+        return fitted
+    if settings.algorithm == "paper":
+        return fit_paper_flow(untied, settings.paper(), settings.n_jobs)
+    return workshop.on(untied.table).flow(untied, by_column=True)

@@ -1,0 +1,145 @@
+"""The questions "how much does X tell about Y, given Z?" and "which rows carry it?"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pydine.inputs.reading import read_question
+from pydine.questions.fitting import Fit, fit, information_of
+from pydine.questions.policy import Verdict, warn_if_determined
+from pydine.questions.settings import CacheLike, RandomState, Settings
+from pydine.results import InformationEstimate, PointwiseInformation
+from pydine.types import FloatArray, RowArray
+from pydine.units.cache import UnitCache
+from pydine.units.rows import some_of
+
+MOST_POINTS = 5000  # rows that an estimate keeps to be drawn
+
+
+def mutual_information(
+    x: Any,
+    y: Any,
+    z: Any = None,
+    *,
+    data: Any = None,
+    base: str = "auto",
+    random_state: RandomState = 0,
+    n_jobs: int | None = None,
+    nan_policy: str = "raise",
+    cache: CacheLike = None,
+) -> InformationEstimate:
+    """Estimate the mutual information I(X;Y), or I(X;Y|Z) given a third argument.
+
+    Parameters
+    ----------
+    x, y, z : array-like of shape (n,) or (n, d), column, frame, or names of columns of `data`
+        Observations of X, Y and, for conditional information, Z: arrays, lists, pandas, polars or pyarrow. Real-valued;
+        a vector variable has several columns.
+    data : frame, optional
+        A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
+    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+        Base distribution of the latents (see `DINE`).
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
+        The same integer gives the same number to the last bit.
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What happens to rows that hold NaN or infinity: refused, or left out and counted in the result.
+    cache : UnitCache or folder, optional
+        Where fitted flows are looked for first, and kept. The result does not depend on it.
+
+    Returns
+    -------
+    InformationEstimate
+        ``value`` in nats, ``bits``, ``standard_error``, ``confidence_interval(0.95)``; ``float()`` gives the value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pydine
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.standard_normal(1000)
+    >>> x, y = z + rng.standard_normal((2, 1000))
+    >>> float(pydine.mutual_information(x, y)) > float(pydine.mutual_information(x, y, z))
+    True
+    """
+    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
+    question = read_question(x, y, z, data=data, nan_policy=nan_policy)
+    answer = fit(question, settings)
+    information = information_of(answer, question)
+    if isinstance(answer, Verdict):
+        warn_if_determined(answer, question)
+        return information
+    return replace(information, points=_Points.of(answer))
+
+
+@dataclass(frozen=True)
+class _Points:
+    """Some rows of a fit, to be drawn: places in the data, latents (dx + dy, n), and what makes their log-ratios."""
+
+    rows: RowArray
+    dx: int
+    latents: FloatArray
+    values: Callable[[], FloatArray]
+
+    @classmethod
+    def of(cls, fitted: Fit) -> _Points:
+        latents = fitted.heaviest.latents
+        rows = np.sort(some_of(latents.outwards, MOST_POINTS))
+        positions = fitted.question.table.positions[rows]
+        return cls(positions, latents.dimensions[0], latents.both[:, rows], partial(fitted.of_rows, rows))
+
+    def __call__(self, information: InformationEstimate) -> PointwiseInformation:
+        sides = self.latents[: self.dx].T, self.latents[self.dx :].T
+        return PointwiseInformation(self.values(), self.rows, sides, information)
+
+
+def pointwise_information(
+    x: Any,
+    y: Any,
+    z: Any = None,
+    *,
+    data: Any = None,
+    base: str = "auto",
+    random_state: RandomState = 0,
+    n_jobs: int | None = None,
+    nan_policy: str = "raise",
+) -> PointwiseInformation:
+    """Estimate what every row contributes to the information I(X;Y) or I(X;Y|Z): which rows carry the dependence.
+
+    Parameters
+    ----------
+    x, y, z, data, base, random_state, n_jobs, nan_policy
+        As in `mutual_information`.
+
+    Returns
+    -------
+    PointwiseInformation
+        ``values`` in nats with ``rows``, their places in the data; ``top(10)``, ``plot()``, and ``estimate``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pydine
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.standard_normal(1000)
+    >>> y = np.where(np.arange(1000) < 500, x + 0.3 * rng.standard_normal(1000), rng.standard_normal(1000))
+    >>> pointwise = pydine.pointwise_information(x, y)
+    >>> bool((pointwise.top(100) < 500).mean() > 0.7)
+    True
+    """
+    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs).seeded()
+    question = read_question(x, y, z, data=data, nan_policy=nan_policy)
+    answer = fit(question, settings)
+    if isinstance(answer, Verdict):
+        raise ValueError(f"rows contribute nothing that differs between them, because {answer.reason}.")
+    latents, values = answer.heaviest.latents, answer.held_out()
+    if values is None:
+        values = answer.of_rows(slice(None))
+    sides = latents.of("x").T, latents.of("y").T
+    return PointwiseInformation(values, question.table.positions, sides, answer.information)

@@ -1,0 +1,170 @@
+"""What z determines, and information that is infinite: one policy for every door.
+
+If z determines x, nothing of x is left to tell anything: the information is exactly 0 and the p-value 1. If x and y
+determine each other, given z, and their values do not repeat, it is infinite and the p-value the smallest there is.
+Columns of which nothing is left, or that others of their side determine, are left out of a side of several. A table
+goes on, whatever one of its columns is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
+from pydine.inputs.checks import enumeration
+from pydine.inputs.table import Question
+from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.paper import PaperFlow
+from pydine.latents.ties import without_ties
+from pydine.latents.workshop import Workshop
+from pydine.types import FloatArray
+
+
+class DeterminedWarning(UserWarning):
+    """What is conditioned on determines a column: nothing of it is left that could tell anything."""
+
+
+class Verdict(Enum):
+    """What is known of a question without an estimate, by its value in nats."""
+
+    NOTHING_LEFT = 0.0
+    INFINITE = np.inf
+
+    @property
+    def reason(self) -> str:
+        """In words."""
+        if self is Verdict.NOTHING_LEFT:
+            return "what is given determines a side, and nothing of it is left to tell"
+        return "the sides determine each other, and their information is infinite as far as the rows tell"
+
+    @property
+    def pvalue(self) -> float:
+        """Of the hypothesis of independence; never 0."""
+        return 1.0 if self is Verdict.NOTHING_LEFT else float(np.finfo(np.float64).tiny)
+
+
+class Mapped(NamedTuple):
+    """A question without the columns that add nothing, its maps, and its latents."""
+
+    question: Question
+    flow: RankFlow | PaperFlow
+    latents: Latents
+
+
+def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
+    """Map the columns of a question to latents, unless its answer is known without."""
+    plain = reduced(question, workshop)
+    if isinstance(plain, Verdict):
+        return plain
+    workshop = workshop if plain.table is workshop.table else workshop.on(plain.table)
+    flow, latents = workshop.flow(plain)
+    dx = len(plain.x)
+    x, y = (_independent(side) for side in (latents.both[:dx], latents.both[dx:]))
+    if not (len(x) and len(y)):
+        return Verdict.NOTHING_LEFT
+    if len(x) + len(y) < len(latents.both):
+        left = replace(plain, x=tuple(plain.x[i] for i in x), y=tuple(plain.y[i] for i in y))
+        return mapped(left, workshop)
+    if is_singular(latents.cross_product):
+        return _untied(plain, workshop)
+    return Mapped(plain, flow, latents)
+
+
+def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
+    """A question without columns that are there twice, or that z holds, up to strictly monotone functions."""
+    signatures = question.table.signatures
+    given = _first_of(question.given, signatures)
+    x, y = (left_over(_first_of(side, signatures), given, workshop) for side in (question.x, question.y))
+    if not (x and y):
+        return Verdict.NOTHING_LEFT
+    plain = replace(question, x=x, y=y, given=given)
+    if {signatures[i] for i in x} & {signatures[i] for i in y}:
+        untied = without_ties(plain)
+        return Verdict.INFINITE if untied is plain else untied
+    return plain
+
+
+def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:
+    """The latents of a question whose sides determine each other: values that repeat are spread first."""
+    untied = without_ties(question)
+    if untied is question:
+        return Verdict.INFINITE
+    return mapped(untied, workshop.on(untied.table))
+
+
+def _first_of(columns: Sequence[int], signatures: Sequence[bytes]) -> tuple[int, ...]:
+    """Columns whose signature is met for the first time."""
+    first: dict[bytes, int] = {}
+    for i in columns:
+        first.setdefault(signatures[i], i)
+    return tuple(first.values())
+
+
+def left_over(columns: Sequence[int], given: Sequence[int], workshop: Workshop) -> tuple[int, ...]:
+    """Columns that are no strictly monotone function of a given one, and no linear one of them all.
+
+    Linear in the columns' own units, or in their normal scores.
+    """
+    signatures = workshop.table.signatures
+    known_signatures = {signatures[i] for i in given}
+    columns = [i for i in columns if signatures[i] not in known_signatures]
+    if not (columns and given):
+        return tuple(columns)
+    values = workshop.table.columns
+    left = _varies_beyond(workshop.scores(columns), workshop.scores(given))
+    left &= _varies_beyond(_standardised(values[columns]), _standardised(values[list(given)]))
+    return tuple(column for column, is_left in zip(columns, left, strict=True) if is_left)
+
+
+def _varies_beyond(columns: FloatArray, given: FloatArray) -> NDArray[np.bool_]:
+    """Whether columns (d, n) vary beyond what a linear function of others (m, n) makes of them, shape (d,)."""
+    basis = np.vstack([np.ones(given.shape[1]), given]).T
+    residuals = columns.T - basis @ np.linalg.lstsq(basis, columns.T, rcond=None)[0]
+    varies: NDArray[np.bool_] = residuals.var(axis=0) > SMALLEST_VARIANCE
+    return varies
+
+
+def _standardised(columns: FloatArray) -> FloatArray:
+    """Columns (d, n) with a mean of 0 and a variance of 1; the largest value is taken out first, for range."""
+    scaled = columns / np.abs(columns).max(axis=1, keepdims=True)
+    centred = scaled - scaled.mean(axis=1, keepdims=True)
+    standardised: FloatArray = centred / centred.std(axis=1, keepdims=True)
+    return standardised
+
+
+def _independent(columns: FloatArray) -> list[int]:
+    """Which of columns (d, n) to keep so that none is constant or a combination of others, in order."""
+    if len(columns) == 1:
+        return [0] if columns.var() > SMALLEST_VARIANCE else []
+    factor, pivots = qr(columns.T, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(factor)) / np.sqrt(columns.shape[1])
+    kept: list[int] = np.sort(pivots[: int((sizes**2 > SMALLEST_VARIANCE).sum())]).tolist()
+    return kept
+
+
+def warn_if_determined(verdict: Verdict, question: Question) -> None:
+    """Say that nothing is left of a side of a question."""
+    if verdict is Verdict.NOTHING_LEFT:
+        x, y, _ = (", ".join(names) for names in question.names)
+        warn_determined([f"{x} and {y}"], stacklevel=4)
+
+
+def warn_determined(pairs: Iterable[str], stacklevel: int = 3) -> None:
+    """Say of which questions nothing is left, once for all."""
+    names = list(dict.fromkeys(pairs))
+    if names:
+        shown = [*names[:5], *([f"{len(names) - 5} more"] if len(names) > 5 else [])]
+        warnings.warn(
+            f"What is given determines a side of {enumeration(shown)}: nothing is left to tell, so the information "
+            "is 0 and the p-value 1.",
+            DeterminedWarning,
+            stacklevel=stacklevel,
+        )

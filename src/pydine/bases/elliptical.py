@@ -81,7 +81,10 @@ def score_maps(columns: FloatArray) -> tuple[tuple[ScoreMap, ...], FloatArray]:
         maps.append(ScoreMap.fit(np.ascontiguousarray(column))[0])
         within = np.mod(0.5 + steps * np.sqrt(_prime(i)), 1.0)
         places = np.clip((np.arange(n) + within) / n, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-        scores[i, np.argsort(column, kind="stable")] = normal_quantile(places)
+        order = np.argsort(column, kind="stable")
+        if len(maps[i].values) < n:  # tied rows go by the other columns
+            order = np.lexsort((*columns, column))
+        scores[i, order] = normal_quantile(places)
     return tuple(maps), np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
 
 

@@ -232,7 +232,10 @@ def _partitions(target: FloatArray, context: FloatArray, settings: LadderSetting
 
     They are dealt out in the order of how far out their target lies; rows as far out as each other go by their context.
     """
-    order = some_of(np.lexsort((target, np.abs(context).sum(axis=0), np.abs(target))), settings.max_rows)
+    keys = [target, np.abs(context).sum(axis=0), np.abs(target)]
+    if len(np.unique(target)) < len(target):  # rows may be as far out as each other in all of this
+        keys = [*context, *keys]
+    order = some_of(np.lexsort(keys), settings.max_rows)
     return [rows for i in range(n_partitions(len(order))) for rows in dealt(order, settings.folds, i)]
 
 

@@ -279,7 +279,8 @@ def fit_flow_of(
     fits[dx + dy :] = [fits[dx + dy + i] for i in z_order]
     scores = np.array([scores for _, scores in fits])
 
-    folds = settings.folds * n_partitions(len(blocks[0])) if len(blocks[0]) <= ROWS_KEPT and dz else 0
+    n = len(blocks[0])
+    folds = settings.folds * n_partitions(min(n, settings.max_rows)) if n <= ROWS_KEPT and dz else 0
 
     def fit_unit(unit: Unit) -> tuple[FittedUnit, ScoreMap, FloatArray, FloatArray]:
         target, context = scores[unit.target], scores[list(unit.context)]

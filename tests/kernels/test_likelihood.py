@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-import numba as nb
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,16 +10,15 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 import reference
-from pydine.kernels import arithmetic
 from pydine.kernels.likelihood import (
     HIGHEST_LOG_SCALE,
     LOWEST_LOG_SCALE,
     RELU,
     TANH,
-    add_log_tail,
-    add_tails,
+    components,
     log_likelihood,
 )
+from pydine.kernels.normal import add_tails
 from pydine.units.network import Network
 from pydine.units.unit import FittedUnit, Model, identity
 from reference import NETWORKS, parameters, rows
@@ -209,60 +207,35 @@ class TestGradient:
         assert gradient @ direction == pytest.approx((ahead - behind) / (2 * step), rel=1e-4, abs=1e-4)
 
 
-@nb.njit
-def _exp(x, out):
-    for i in range(x.shape[0]):
-        out[i] = arithmetic.exp(x[i])
+def components_of(network, theta, target, context):
+    """Weights w_j and standardised distances z_j of every row, shapes (k, n)."""
+    shares, z = np.full((2, network.components, len(target)), np.nan)
+    components(theta, *network.layout, target, context, shares, z)
+    return shares, z
 
 
-@nb.njit
-def _log(x, out):
-    for i in range(x.shape[0]):
-        out[i] = arithmetic.log(x[i])
+class TestComponents:
+    @pytest.mark.parametrize("n", COUNTS)
+    @pytest.mark.parametrize("name", NETWORKS)
+    def test_against_numpy(self, name, n):
+        network, theta = NETWORKS[name], parameters(NETWORKS[name])
+        target, context = rows(network, n)
+        shares, z = components_of(network, theta, target, context)
+        w, mu, sigma = reference.components(network, theta, context)
+        w, mu, sigma = (np.broadcast_to(a, (n, network.components)).T for a in (w, mu, sigma))
+        np.testing.assert_allclose(shares, w, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(z, (target - mu) / sigma, rtol=1e-11, atol=1e-12)
 
+    def test_log_scales_are_bounded(self):
+        for beyond, bound in ((HIGHEST_LOG_SCALE + 4.0, HIGHEST_LOG_SCALE), (LOWEST_LOG_SCALE - 4.0, LOWEST_LOG_SCALE)):
+            _, z = components_of(Network.linear(0, 1), np.array([0.0, 0.3, beyond]), np.ones(1), np.empty((0, 1)))
+            assert z[0, 0] == pytest.approx(0.7 / np.exp(bound), rel=1e-12)
 
-class TestArithmetic:
-    def test_exp(self):
-        """A few units in the last place, and the rounding of the argument itself, which grows with it."""
-        x = np.linspace(-86.9, 87.9, 400_001, dtype=np.float32)
-        out = np.empty_like(x)
-        _exp(x, out)
-        error = np.abs(out / np.exp(x.astype(np.float64)) - 1.0)
-        assert (error < 4e-7 + 8e-8 * np.abs(x)).all()
-
-    def test_exp_of_what_a_softmax_sums(self):
-        x = np.linspace(-20.0, 0.0, 200_001, dtype=np.float32)
-        out = np.empty_like(x)
-        _exp(x, out)
-        assert np.abs(out - np.exp(x.astype(np.float64))).max() < 2.5e-7
-        assert out[-1] == 1.0
-
-    def test_exp_is_clamped(self):
-        x = np.array([-1e30, -1e3, -88.0, 89.0, 1e3, 1e30], dtype=np.float32)
-        out = np.empty_like(x)
-        _exp(x, out)
-        assert (out[:3] > 0).all()
-        assert (out[:3] < 1e-37).all()
-        assert np.isfinite(out).all()
-        assert (out[3:] > 1e38).all()
-
-    def test_log(self):
-        x = np.concatenate(
-            [np.logspace(-37.8, 38.4, 200_001), np.linspace(0.5, 2.0, 200_001), [1.0, 2.0**-126, np.sqrt(0.5)]]
-        ).astype(np.float32)
-        out = np.empty_like(x)
-        _log(x, out)
-        exact = np.log(x.astype(np.float64))
-        np.testing.assert_allclose(out, exact, rtol=1e-6, atol=2e-7)
-        assert out[x == 1.0].tolist() == [0.0] * int((x == 1.0).sum())
-
-    def test_float64_is_exact(self):
-        x = np.linspace(-700.0, 700.0, 1001)
-        out = np.empty_like(x)
-        _exp(x, out)
-        np.testing.assert_allclose(out, np.exp(x), rtol=1e-15)
-        _log(np.exp(x), out)
-        np.testing.assert_allclose(out, x, rtol=1e-14, atol=1e-15)
+    def test_logits_do_not_overflow(self):
+        shares, _ = components_of(
+            Network.linear(0, 2), np.array([900.0, -900.0, 0.0, 1.0, 0.0, 0.0]), np.zeros(1), np.empty((0, 1))
+        )
+        np.testing.assert_allclose(shares[:, 0], [1.0, 0.0], atol=1e-300)
 
 
 def fitted_unit(*models, weights, marginal=0.0):
@@ -341,30 +314,10 @@ class TestTails:
         network, theta = NETWORKS[name], parameters(NETWORKS[name])
         target, context = rows(network, 50)
         lower, upper = np.zeros(50), np.zeros(50)
-        add_tails(theta, *network.layout, 1.0, 3.0 * target, context, lower, upper)
+        add_tails(1.0, *components_of(network, theta, 3.0 * target, context), lower, upper)
         np.testing.assert_allclose(lower + upper, 1.0, rtol=0, atol=1e-14)
         assert (lower >= 0).all()
         assert (upper >= 0).all()
-
-    def test_tails_add_up_by_weight(self):
-        """What is there already stays, as in a mixture of models."""
-        network = Network.linear(0, 1)
-        target = np.array([-1.3, 0.4])
-        lower, upper = np.array([0.1, 0.2]), np.array([0.3, 0.0])
-        add_tails(np.zeros(3), *network.layout, 0.25, target, np.empty((0, 2)), lower, upper)
-        np.testing.assert_allclose(lower, np.array([0.1, 0.2]) + 0.25 * norm.cdf(target), rtol=1e-14)
-        np.testing.assert_allclose(upper, np.array([0.3, 0.0]) + 0.25 * norm.sf(target), rtol=1e-14)
-
-    @pytest.mark.parametrize("side", [1, -1])
-    def test_logarithm_of_a_tail(self, side):
-        """Where both ways work, the logarithm is that of the tail; weights add up in it too."""
-        target = -side * np.array([-2.0, 0.0, 5.0, 20.0, 29.9, 30.1, 36.0])
-        expected = np.log(0.25 * norm.cdf(side * target) + 0.75 * norm.cdf(side * (target - 0.5) / 0.8))
-        log_tail = np.full(len(target), -np.inf)
-        for weight, theta in ((0.25, np.zeros(3)), (0.75, np.array([0.0, 0.5, np.log(0.8)]))):
-            layout = Network.linear(0, 1).layout
-            add_log_tail(theta, *layout, weight, target, np.empty((0, len(target))), side, log_tail)
-        np.testing.assert_allclose(log_tail, expected, rtol=1e-11)
 
     def test_every_row_by_itself(self):
         """A row's latent does not depend on its neighbours."""

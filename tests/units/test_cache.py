@@ -24,7 +24,7 @@ def data():
 
 def same(a, b):
     assert a.rung_weights == b.rung_weights
-    assert a.marginal_weight == b.marginal_weight
+    assert (a.marginal_weight, a.sign) == (b.marginal_weight, b.sign)
     np.testing.assert_array_equal(a.weights, b.weights)
     for one, other in zip(a.models, b.models, strict=True):
         assert (one.network, one.expansion) == (other.network, other.expansion)
@@ -44,6 +44,16 @@ def test_what_is_found_is_what_was_fitted(data, tmp_path):
     assert later.info()[:2] == (1, 0)
     assert later.info().hit_rate == 1.0
     np.testing.assert_array_equal(found.latent(*data), plain.latent(*data))
+
+
+def test_the_sign_of_the_target_is_kept(data, tmp_path):
+    """Units of a column and of its negative are each other's mirror images, in the folder too."""
+    target, context = data
+    for column in (target, -target):
+        UnitCache(tmp_path).fit(column, context, SETTINGS)
+    up, down = (UnitCache(tmp_path).fit(column, context, SETTINGS) for column in (target, -target))
+    assert {up.sign, down.sign} == {1.0, -1.0}
+    np.testing.assert_array_equal(down.latent(-target, context), -up.latent(target, context))
 
 
 def test_cross_fitted_densities_are_kept_too(data, tmp_path):
@@ -70,7 +80,7 @@ def variations(target, context):
     yield target, context[::-1].copy(), SETTINGS
     yield target, context[:1], SETTINGS
     yield context[0], np.vstack([target, context[1]]), SETTINGS
-    for change in ({"seed": 1}, {"networks": 1}, {"weight_decay": 0.5}, {"iterations": 21}, {"folds": 2}):
+    for change in ({"components": 3}, {"networks": 1}, {"weight_decay": 0.5}, {"iterations": 21}, {"folds": 2}):
         yield target, context, replace(SETTINGS, **change)
 
 
@@ -90,13 +100,13 @@ def test_the_sources_of_the_engine_are_in_the_name(data, monkeypatch):
 
 def test_memory_has_a_bound(data):
     cache = UnitCache(max_bytes=20_000)
-    for seed in range(6):
-        cache.fit(*data, replace(SETTINGS, seed=seed))
+    for decay in range(6):
+        cache.fit(*data, replace(SETTINGS, weight_decay=1.0 + decay))
     assert 1 <= cache.info().entries < 6
     assert cache.info().nbytes <= 20_000
-    cache.fit(*data, replace(SETTINGS, seed=5))  # used last, so still there
+    cache.fit(*data, replace(SETTINGS, weight_decay=6.0))  # used last, so still there
     assert cache.info().hits == 1
-    cache.fit(*data, replace(SETTINGS, seed=0))
+    cache.fit(*data, replace(SETTINGS, weight_decay=1.0))
     assert cache.info().misses == 7
 
 

@@ -59,10 +59,16 @@ def test_whoever_does_not_wait_hears_nothing(monkeypatch, capfd):
 
 def test_machine_code_is_kept_on_disk():
     """Every compiled function has a cache, stamped with all of the sources that machine code may hold."""
-    from pydine.kernels import likelihood, optimiser
-    from pydine.units import ladder
+    from pydine.kernels import likelihood, mixing, normal, optimiser, regression
 
-    for function in (likelihood.log_likelihood, likelihood.add_tails, ladder.mixture_weights, optimiser.maximise):
+    functions = (
+        likelihood.log_likelihood,
+        normal.add_tails,
+        mixing.mixture_weights,
+        optimiser.maximise,
+        regression.ridge,
+    )
+    for function in functions:
         assert function._cache._cache_file._source_stamp == compilation.SOURCES_DIGEST
 
 

@@ -63,7 +63,7 @@ class Table:
 
 
 def signature_of(column: FloatArray) -> bytes:
-    """A hash of the ranks of a column (n,), or of the reversed ranks: those whose first entry off the middle is less."""
+    """A hash of the ranks of a column (n,), or of the reversed ones: those whose first entry off the middle is less."""
     _, ranks = np.unique(column, return_inverse=True)
     ranks = ranks.astype(np.int64)
     top = int(ranks.max())

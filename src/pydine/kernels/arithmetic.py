@@ -137,7 +137,7 @@ def dot(typing_context, a, b):
 
 @intrinsic
 def row_sum(typing_context, a, i):
-    """Sum of row i of a C-contiguous matrix."""
+    """Sum of row i of a C-contiguous matrix whose width is a whole number of lanes: the kernels pad theirs."""
 
     def generate(context, builder, signature, args):
         left, length = _row(context, builder, signature.args[0], args[0], args[1])

@@ -19,19 +19,23 @@ def without_ties(question: Question) -> Question:
     """The question with tied values of x and y spread at random, by less than half of the gap to the next value.
 
     What a column of integers tells of another is not changed by it (a draw tells nothing), but densities need it.
-    The question itself is returned if few of its rows are tied. The draws are always the same, and go to rows by their
-    values: rows in another order, or a column that is negated, make no difference.
+    The question itself is returned if few of its rows are tied. The draws are always the same, and go to rows and
+    columns by their values: another order of either, x and y swapped, or a column negated, make no difference.
     """
     table, sides = question.table, (*question.x, *question.y)
     tied = [i for i in sides if _is_tied(table.columns[i])]
     if not tied:
         return question
     scores = {i: ScoreMap.fit(table.columns[i])[1] for i in (*sides, *question.given)}
-    marks = row_marks(np.array(list(scores.values())))
-    order, columns = np.argsort(marks, kind="stable"), table.columns.copy()
-    for k, i in enumerate([tied[k] for k in column_order(np.array([scores[i] for i in tied]))]):
+    every = np.array(list(scores.values()))
+    marks, order = row_marks(every), column_order(every)
+    oriented = every * signs(every, marks)[:, None]
+    # Different rows may have the same mark, as those of two values that are as frequent as each other do.
+    rows, columns, rng = np.lexsort([*oriented[order], marks]), table.columns.copy(), np.random.default_rng(SEED)
+    places = list(scores)
+    for i in [places[k] for k in order if places[k] in tied]:
         draws = np.empty(table.n_samples)
-        draws[order] = np.random.default_rng([SEED, k]).uniform(-LARGEST_SHIFT, LARGEST_SHIFT, table.n_samples)
+        draws[rows] = rng.uniform(-LARGEST_SHIFT, LARGEST_SHIFT, table.n_samples)
         columns[i] += signs(scores[i][None], marks)[0] * _room(columns[i]) * draws
     return replace(question, table=replace(table, columns=columns))
 

@@ -145,7 +145,7 @@ class Workshop:
         """Fit units, and map the table's rows by them."""
         tasks = [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
         n, sees_z = self.table.n_samples, any(u.context for u in units)
-        folds = self.settings.folds * n_partitions(n) if n <= ROWS_KEPT and sees_z else 0
+        folds = self.settings.folds * n_partitions(min(n, self.settings.max_rows)) if n <= ROWS_KEPT and sees_z else 0
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 
         def made(item: tuple[UnitTask, FittedUnit]) -> Made:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 import pydine
 from pydine import demo
-from pydine.inputs.sample import read_sample
+from pydine.inputs.reading import read_question
 from pydine.results import InformationEstimate
 
 
@@ -17,7 +17,7 @@ def calls(monkeypatch):
     made = []
 
     def mutual_information(x, y, z=None, *, data, **options):
-        sample = read_sample(x, y, z, data=data)
+        sample = read_question(x, y, z, data=data)
         made.append((x, y, z))
         alone = {"bmi": 0.2, "sex": -0.0001}.get(x, 0.1)
         value = alone if z is None else alone / 2

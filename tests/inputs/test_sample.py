@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pydine.inputs.sample import TiesWarning, read_sample
+from pydine.inputs.checks import TiesWarning
+from pydine.inputs.reading import read_question
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -54,7 +55,7 @@ def refusal(*args, **kwargs):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError) as caught:  # noqa: PT011 (the callers look at the message)
-            read_sample(*args, **kwargs)
+            read_question(*args, **kwargs)
     message = str(caught.value)
     assert message.endswith(".")
     assert "\n" not in message
@@ -79,7 +80,7 @@ class TestWhatIsRead:
         ],
     )
     def test_one_column(self, make):
-        sample = read_sample(make(A.copy()), B, make(C.copy()))
+        sample = read_question(make(A.copy()), B, make(C.copy()))
         assert_same(sample, A, B, C)
         assert sample.names == (("x",), ("y",), ("z",))
         assert sample.dimensions == (1, 1, 1)
@@ -87,41 +88,41 @@ class TestWhatIsRead:
 
     @pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, np.ndarray.tolist, list])
     def test_unnamed_columns(self, make):
-        sample = read_sample(make(TABLE[:, :2]), make(TABLE[:, 2:3]), make(TABLE[:, 3:]))
+        sample = read_question(make(TABLE[:, :2]), make(TABLE[:, 2:3]), make(TABLE[:, 3:]))
         assert_same(sample, TABLE[:, :2], C, TABLE[:, 3:])
         assert sample.names == (("x0", "x1"), ("y",), ("z0", "z1"))
 
     @pytest.mark.parametrize("frame", FRAMES)
     def test_frames_as_arguments(self, frame):
         frame = FRAMES[frame]()
-        sample = read_sample(frame, RNG.normal(size=N))
+        sample = read_question(frame, RNG.normal(size=N))
         np.testing.assert_array_equal(sample.x, TABLE)
         assert sample.names == (tuple(NAMES), ("y",), ())
 
     def test_names_of_series(self):
-        sample = read_sample(pd.Series(A, name="bmi"), pl.Series("target", B), pd.Series(C, name=3))
+        sample = read_question(pd.Series(A, name="bmi"), pl.Series("target", B), pd.Series(C, name=3))
         assert sample.names == (("bmi",), ("target",), ("column 3",))
 
     @pytest.mark.parametrize("table", TABLES)
     def test_names_in_data(self, table):
-        sample = read_sample("d", ["b"], ["e", "a"], data=TABLES[table]())
+        sample = read_question("d", ["b"], ["e", "a"], data=TABLES[table]())
         assert_same(sample, D, B, TABLE[:, [4, 0]])
         assert sample.names == (("d",), ("b",), ("e", "a"))
 
     @pytest.mark.parametrize("make", [pd.Index, np.array, tuple])
     def test_lists_of_names_of_other_kinds(self, make):
-        sample = read_sample("a", "b", make(["c", "d"]), data=FRAMES["pandas"]())
+        sample = read_question("a", "b", make(["c", "d"]), data=FRAMES["pandas"]())
         assert sample.names[2] == ("c", "d")
 
     @pytest.mark.parametrize("data", [TABLE, TABLE.tolist(), pd.DataFrame(TABLE)])
     def test_positions_in_data(self, data):
-        sample = read_sample(3, -1, np.array([0, 1]), data=data)
+        sample = read_question(3, -1, np.array([0, 1]), data=data)
         assert_same(sample, D, E, TABLE[:, :2])
         assert sample.names == (("column 3",), ("column 4",), ("column 0", "column 1"))
 
     def test_tuples_that_are_names(self):
         frame = pd.DataFrame(TABLE[:, :3], columns=pd.MultiIndex.from_tuples([(1, "a"), (1, "b"), (2, "a")]))
-        assert_same(read_sample((1, "a"), [(2, "a")], data=frame), A, C)
+        assert_same(read_question((1, "a"), [(2, "a")], data=frame), A, C)
 
     @pytest.mark.parametrize(
         ("z", "data"),
@@ -129,28 +130,28 @@ class TestWhatIsRead:
     )
     def test_no_columns_in_z_is_no_z(self, z, data):
         x, y = ("a", "b") if data is not None else (A, B)
-        sample = read_sample(x, y, z, data=data)
+        sample = read_question(x, y, z, data=data)
         assert sample.z.shape == (N, 0)
         assert sample.names == ((x if data is not None else "x",), (y if data is not None else "y",), ())
 
     @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, ">f8"])
     def test_other_floats(self, dtype):
         x = np.linspace(-1, 1, N).astype(dtype)
-        assert_same(read_sample(x, B), x.astype(float), B)
+        assert_same(read_question(x, B), x.astype(float), B)
 
     @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64])
     def test_integers(self, dtype):
         x = RNG.permutation(N).astype(dtype)
-        assert_same(read_sample(x, B), x.astype(float), B)
-        assert_same(read_sample(pd.Series(x), pl.Series(x[::-1].copy()), pa.array(B)), x, x[::-1], B)
+        assert_same(read_question(x, B), x.astype(float), B)
+        assert_same(read_question(pd.Series(x), pl.Series(x[::-1].copy()), pa.array(B)), x, x[::-1], B)
 
     def test_huge_integers_in_a_list(self):
         x = [10**30 + 10**25 * int(i) for i in RNG.permutation(N)]
-        assert_same(read_sample(x, B), np.array(x, dtype=float), B)
+        assert_same(read_question(x, B), np.array(x, dtype=float), B)
 
     def test_decimals(self):
         x = pl.Series(RNG.permutation(N) / 4).cast(pl.Decimal(10, 2))
-        assert_same(read_sample(x, B), x.cast(pl.Float64).to_numpy(), B)
+        assert_same(read_question(x, B), x.cast(pl.Float64).to_numpy(), B)
 
     @pytest.mark.parametrize(
         "make",
@@ -166,13 +167,13 @@ class TestWhatIsRead:
     def test_booleans_are_zero_and_one(self, make):
         flags = RNG.random(N) < 0.5
         with pytest.warns(TiesWarning):
-            sample = read_sample(A, make(flags))
+            sample = read_question(A, make(flags))
         assert_same(sample, A, flags.astype(float))
 
     def test_clean_arrays_are_not_copied(self):
         x = np.ascontiguousarray(TABLE[:, :2])
         y = C.copy()
-        sample = read_sample(x, y)
+        sample = read_question(x, y)
         assert np.shares_memory(sample.x, x)
         assert np.shares_memory(sample.y, y)
 
@@ -180,7 +181,7 @@ class TestWhatIsRead:
         table = np.random.default_rng(1).normal(size=(100_000, 7))
         frame = pd.DataFrame(table, columns=list("abcdefg"))
         tracemalloc.start()
-        read_sample("a", "b", list("cdefg"), data=frame)
+        read_question("a", "b", list("cdefg"), data=frame)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 2.5 * table.nbytes
@@ -219,7 +220,7 @@ class TestMissingValues:
     @missing
     def test_omitted_and_counted(self, make):
         holed = self.holed()
-        sample = read_sample(make(holed), B, C, nan_policy="omit")
+        sample = read_question(make(holed), B, C, nan_policy="omit")
         keep = np.arange(N) != MARK
         assert_same(sample, holed[keep], B[keep], C[keep])
         assert sample.n_dropped == 1
@@ -228,7 +229,7 @@ class TestMissingValues:
     def test_nullable_integers(self, dtype):
         x = pd.Series(RNG.permutation(N), dtype=dtype)
         x[MARK] = None
-        assert read_sample(x, B, nan_policy="omit").n_dropped == 1
+        assert read_question(x, B, nan_policy="omit").n_dropped == 1
 
     @settings(deadline=None, max_examples=30)
     @given(
@@ -242,7 +243,7 @@ class TestMissingValues:
         for row, column, value in bad:
             table[row, column] = value
         rows = sorted(set(range(N)) - {row for row, _, _ in bad})
-        sample = read_sample(table[:, :2], table[:, 2], table[:, 3:], nan_policy="omit")
+        sample = read_question(table[:, :2], table[:, 2], table[:, 3:], nan_policy="omit")
         assert_same(sample, TABLE[rows, :2], TABLE[rows, 2], TABLE[rows, 3:])
         assert sample.n_dropped == N - len(rows)
 
@@ -358,7 +359,7 @@ class TestWhatIsRefused:
         columns = 4
         needed = columns + 10
         x, y, z = TABLE[:needed, :2], C[:needed], D[:needed]
-        assert read_sample(x, y, z).n_samples == needed
+        assert read_question(x, y, z).n_samples == needed
         message = refusal(x[1:], y[1:], z[1:])
         assert message.startswith("x, y and z must have at least 14 rows")
         assert "but have 13 rows" in message
@@ -393,7 +394,7 @@ class TestWhatIsRefused:
 
     @pytest.mark.parametrize("scale", [1e130, 1e-130])
     def test_values_within_the_range_of_squares(self, scale):
-        assert_same(read_sample(A * scale, B), A * scale, B)
+        assert_same(read_question(A * scale, B), A * scale, B)
 
 
 class TestColumnsOverAgain:
@@ -450,7 +451,7 @@ class TestColumnsOverAgain:
         if list(order) in (sorted(order), sorted(order, reverse=True)):
             assert "infinite" in refusal(x, np.array(order))
         else:
-            assert read_sample(x, np.array(order)).n_samples == 12
+            assert read_question(x, np.array(order)).n_samples == 12
 
     @pytest.mark.parametrize("name", ["cube", "negative"])
     def test_a_column_that_z_holds_too(self, name):
@@ -532,7 +533,7 @@ class TestTies:
     def test_one_warning_names_every_column(self):
         frame = FRAMES["pandas"]().assign(a=np.repeat([0.0, 1.0], N // 2), e=np.round(E))
         with pytest.warns(TiesWarning) as caught:
-            read_sample("a", "b", ["c", "e"], data=frame)
+            read_question("a", "b", ["c", "e"], data=frame)
         (warning,) = caught
         text = str(warning.message)
         assert text.startswith("Tied values in column 'a' of x (100% of the rows) and column 'e' of z (")
@@ -542,7 +543,7 @@ class TestTies:
 
     def test_points_at_the_caller(self):
         with pytest.warns(TiesWarning) as caught:
-            read_sample(np.round(A), B)
+            read_question(np.round(A), B)
         assert caught[0].filename == __file__
 
     @pytest.mark.parametrize(("tied", "warns"), [(3, False), (4, True)])
@@ -551,13 +552,13 @@ class TestTies:
         x[:tied] = x[0]  # 5% of 60 rows is 3
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            read_sample(x, B)
+            read_question(x, B)
         assert [warning.category for warning in caught] == [TiesWarning] * warns
         assert not warns or caught[0].message.shares == {"x": pytest.approx(tied / N)}
 
     def test_many_columns_are_not_all_listed(self):
         with pytest.warns(TiesWarning, match=r"column 4 of x \(.*\) and 3 more: ") as caught:
-            read_sample(np.random.default_rng(2).integers(0, 9, size=(N, 8)), B)
+            read_question(np.random.default_rng(2).integers(0, 9, size=(N, 8)), B)
         assert len(caught[0].message.shares) == 8
 
     def test_dropped_rows_do_not_count(self):
@@ -566,11 +567,11 @@ class TestTies:
         x[20:40] = np.nan
         y = B.copy()
         y[:20] = np.nan
-        assert read_sample(x, y, nan_policy="omit").n_dropped == 40
+        assert read_question(x, y, nan_policy="omit").n_dropped == 40
 
     def test_pickles(self):
         with pytest.warns(TiesWarning) as caught:
-            read_sample(np.round(A), B)
+            read_question(np.round(A), B)
         copy = pickle.loads(pickle.dumps(caught[0].message))
         assert str(copy) == str(caught[0].message)
         assert copy.shares == caught[0].message.shares

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_info
 
 from pydine import DINE, InformationEstimate, TiesWarning, mutual_information
 from pydine.baselines.gaussian import gaussian_copula
-from pydine.inputs.sample import SPARE_ROWS
+from pydine.inputs.checks import SPARE_ROWS
 
 # Both algorithms have to keep these promises; the second is quick enough on few rows.
 ESTIMATORS = {"default": DINE, "paper": lambda **changes: DINE.paper(**{"max_iter": 60, **changes})}

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import pydine
 from pydine.inputs.files import Frame
-from pydine.inputs.sample import TiesWarning
+from pydine.inputs.checks import TiesWarning
 from pydine.nulls.blocks import adjusted
 from pydine.questions.ranking import rank
 from pydine.report import Provenance, calibration, content, make_report, to_html

@@ -7,8 +7,7 @@ import pytest
 import pydine
 from pydine.latents.flows import Latents
 from pydine.latents.projection import FunctionsOfZ, Projection
-from pydine.nulls.blocks import Sides
-from pydine.questions.independence import squares_of
+from pydine.nulls.analytic import sides_of
 
 
 def confounded(n=400, strength=0.0, seed=0):
@@ -149,15 +148,12 @@ def test_squares_of_noise_vary_as_noise_does_after_a_projection():
     """It leaves little of some rows, on both sides at once; squares of both must not follow that."""
     n, dz, rng = 300, 3, np.random.default_rng(0)
     z = rng.standard_normal((dz, n))
-    functions = FunctionsOfZ.choose(dz, n, (), 0)
+    functions = FunctionsOfZ.choose(z, ())
     squared = []
     for _ in range(300):
         latents = rng.standard_normal((2, n))
         projection = Projection.fit(latents, z, functions, dx=1)
         free = Latents((1, 1, dz), latents, z, projection.cross_product, projection.dof, projection)
-        columns = free.both / free.both.std(axis=1, keepdims=True)
-        squares = squares_of(columns, free)
-        x, y = (columns[:1], squares[:1]), (columns[1:], squares[1:])
-        nats = Sides.of(x, y, free.dof, free.leverages).statistics()
+        nats = sides_of(free).statistics()
         squared.append(-np.expm1(-2.0 * nats[1:]) * free.dof)  # blocks that have squares in them
     assert np.sqrt(np.mean(squared)) == pytest.approx(1.0, abs=0.035)

@@ -246,8 +246,14 @@ def test_bad_arguments(data, change, message):
 def test_bad_columns(data):
     with pytest.raises(ValueError, match=r"'flat'.*must vary, but is constant"):
         pairwise_information({**data, "flat": np.ones(400)})
-    with pytest.raises(ValueError, match=r"'z copy' of data is a strictly increasing function of.*'z' of given"):
-        pairwise_information({**data, "z copy": data["z"] * 2}, "z")
+    with pytest.warns(pydine.DeterminedWarning, match="a side of x and z copy"):
+        found = pairwise_information({**data, "z copy": data["z"] * 2}, "z")
+    place = found.names.index("z copy")
+    others = [i for i in range(len(found.names)) if i != place]
+    assert (found.values[place, others] == 0.0).all()
+    assert (found.pvalues[place, others] == 1.0).all()
+    without = pairwise_information(data, "z")
+    np.testing.assert_allclose(found.values[np.ix_(others, others)], without.values, rtol=1e-12)
     with pytest.raises(ValueError, match="at least 16 rows"):
         pairwise_information({name: column[:12] for name, column in data.items()}, "rest")
     with pytest.warns(pydine.TiesWarning, match="'ties' of data"):

@@ -71,8 +71,16 @@ def test_ties_are_warned_of_once(data):
     assert set(caught[0].message.shares) == set(data)
 
 
-def test_copies_and_unknown_columns_are_refused(data):
-    with pytest.raises(ValueError, match="is a strictly increasing function of column 'cause'"):
-        rank({**data, "copy": np.exp(data["cause"])}, "y")
+def test_a_copy_adds_nothing_and_stops_nothing(data):
+    with pytest.warns(pydine.DeterminedWarning, match="a side of cause and y and copy and y"):
+        ranking = rank({**data, "copy": np.exp(data["cause"])}, "y")
+    assert {"cause", "copy"} <= set(ranking.add_nothing)
+    first, second = ranking.columns[:2]
+    assert {first.name, second.name} == {"cause", "copy"}
+    assert first.alone.value == second.alone.value
+    assert first.given_rest.value == 0.0
+
+
+def test_unknown_columns_are_refused(data):
     with pytest.raises(ValueError, match="the nearest name is 'y'"):
         rank(data, "Y")

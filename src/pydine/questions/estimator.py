@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pydine.inputs.reading import read_question, read_rows
-from pydine.questions.fitting import Fit, fit, information_of
+from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import RandomState, Settings
 from pydine.types import FloatArray
@@ -152,12 +152,14 @@ class DINE(BaseEstimator):
         question = read_question(x, y, z, data=data, nan_policy=self.nan_policy)
         answer = fit(question, settings)
         self.information_ = information_of(answer, question)
-        self._dimensions, self._fit = question.dimensions, answer
-        self.flow_, self.tuning_ = None, []
+        self._dimensions = question.dimensions
+        self._verdict = answer if isinstance(answer, Verdict) else None
+        self.tuning_: list[dict[str, Any]] = []
         if isinstance(answer, Verdict):
             warn_if_determined(answer, question)
         else:
-            self.flow_, self.tuning_ = answer.flow, [asdict(trial) for trial in answer.trials]
+            self.flow_, self._new_rows = answer.flow, answer.of_new_rows()
+            self.tuning_ = [asdict(trial) for trial in answer.trials]
             self._columns = tuple(
                 [block.index(i) for i in kept]
                 for block, kept in zip(question.blocks, answer.question.blocks, strict=True)
@@ -173,8 +175,7 @@ class DINE(BaseEstimator):
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
             Finite for finite rows, however far out.
         """
-        fitted, rows = self._read_rows(x, y, z, data)
-        latents = fitted.flow.transform(*rows)
+        latents = self.flow_.transform(*self._read_rows(x, y, z, data))
         filled = []
         for latent, width, kept in zip(latents, self._dimensions, self._columns, strict=False):
             out = np.zeros((len(latent), width))  # of a column that tells nothing beside the others, nothing is left
@@ -190,8 +191,7 @@ class DINE(BaseEstimator):
         ndarray, shape (n,)
             Nats; the information is its mean over the distribution. Rows far above it carry the dependence.
         """
-        fitted, rows = self._read_rows(x, y, z, data)
-        return fitted.log_ratio(*rows)
+        return self._new_rows(*self._read_rows(x, y, z, data))
 
     def score(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> float:
         """Return the mean log-likelihood ln p(x, y | z) of rows, in nats; the higher, the better.
@@ -200,25 +200,25 @@ class DINE(BaseEstimator):
         With ranks first (the default) it is a density of the columns' normal scores, which no monotone rescaling of the
         data changes; for `DINE.paper()` it is one in the units of the data.
         """
-        fitted, rows = self._read_rows(x, y, z, data)
+        rows = self._read_rows(x, y, z, data)
         if not len(rows[0]):
             raise ValueError("x and y must have at least one row to score, but have none; pass rows.")
-        alone = fitted.flow.log_density(*rows)  # ln p(x | z) + ln p(y | z)
-        return float((alone + fitted.log_ratio(*rows)).mean())
+        alone = self.flow_.log_density(*rows)  # ln p(x | z) + ln p(y | z)
+        return float((alone + self._new_rows(*rows)).mean())
 
     def _settings(self) -> Settings:
         parameters = self.get_params(deep=False)
         return Settings(**{f.name: parameters[f.name] for f in fields(Settings) if f.name in parameters})
 
-    def _read_rows(self, x: Any, y: Any, z: Any, data: Any) -> tuple[Fit, tuple[FloatArray, FloatArray, FloatArray]]:
-        """The fit, and rows (m, dx), (m, dy), (m, dz) of the columns that it uses."""
+    def _read_rows(self, x: Any, y: Any, z: Any, data: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Rows (m, dx), (m, dy), (m, dz) of the columns that the fit uses."""
         check_is_fitted(self, "information_")
-        if isinstance(self._fit, Verdict):
-            raise ValueError(f"there are no flows to map rows with, because {self._fit.reason}; fit other columns.")
+        if self._verdict is not None:
+            raise ValueError(f"there are no flows to map rows with, because {self._verdict.reason}; fit other columns.")
         question = read_rows(x, y, z, data=data)
         for name, got, expected in zip("xyz", question.dimensions, self._dimensions, strict=True):
             if got != expected:
                 raise ValueError(f"{name} must have {expected} column(s), as in fit, but has {got}.")
         values = zip(question.values(), self._columns, strict=True)
         x, y, z = (np.ascontiguousarray(block[:, columns]) for block, columns in values)
-        return self._fit, (x, y, z)
+        return x, y, z

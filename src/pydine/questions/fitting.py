@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pydine.bases.average import pooled, weights_of
-from pydine.bases.base import Base, FittedBase
+from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
 from pydine.bases.student import StudentBase
@@ -26,7 +26,7 @@ from pydine.questions.settings import Settings
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray, RowArray
 from pydine.units.plan import autoregressive, unique
-from pydine.units.rows import outwards, some_of
+from pydine.units.rows import View, outwards, some_of
 from pydine.units.tuning import Grid, Trial, tune
 
 FittedFlow = tuple[RankFlow | PaperFlow, Latents]
@@ -42,14 +42,25 @@ class Part(NamedTuple):
     latents: Latents
     base: FittedBase
 
-    def log_ratio(self, both: FloatArray, z: FloatArray) -> FloatArray:
-        """Log-ratios of latents (dx + dy, m) and z (dz, m), as the maps give them, shape (m,)."""
-        view = self.latents.view
-        return self.base.log_ratio(both if view is None else view(both), z)
-
     def of_rows(self, rows: RowArray | slice) -> FloatArray:
-        """Log-ratios of rows of the sample."""
-        return self.log_ratio(self.latents.both[:, rows], self.latents.z[:, rows])
+        """Log-ratios of rows of the table."""
+        both, view = self.latents.both[:, rows], self.latents.view
+        return self.base.log_ratio(both if view is None else view(both), self.latents.z[:, rows])
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """Pointwise information of new rows: weights of bases, their maps, how they see latents, and their log-ratios."""
+
+    members: tuple[tuple[float, RankFlow | PaperFlow, View | None, LogRatio], ...]
+
+    def __call__(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+        """Rows (m, dx), (m, dy), (m, dz) to nats, shape (m,)."""
+        total: FloatArray = np.zeros(len(x))
+        for weight, flow, view, log_ratio in self.members:
+            both, given = flow.rows(x, y, z)
+            total += weight * log_ratio(both if view is None else view(both), given)
+        return total
 
 
 @dataclass(frozen=True)
@@ -83,10 +94,9 @@ class Fit:
         """The base that counts most."""
         return max(self.parts, key=lambda part: part.weight)
 
-    def log_ratio(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
-        """Pointwise information of new rows (m, dx), (m, dy), (m, dz), in nats, shape (m,)."""
-        total: FloatArray = np.sum([p.weight * p.log_ratio(*p.flow.rows(x, y, z)) for p in self.parts], axis=0)
-        return total
+    def of_new_rows(self) -> NewRows:
+        """What gives new rows their pointwise information, without the rows that were fitted."""
+        return NewRows(tuple((p.weight, p.flow, p.latents.view, p.base.log_ratio) for p in self.parts))
 
     def of_rows(self, rows: RowArray | slice) -> FloatArray:
         """Pointwise information of rows of the sample, by models that have seen them, in nats."""

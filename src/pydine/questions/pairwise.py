@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.bases.closed_form import pair_information
-from pydine.bases.gaussian import GaussianBase
 from pydine.inputs.columns import frame_library
 from pydine.inputs.reading import REST, Variables, read_variables
 from pydine.inputs.table import Question
@@ -185,7 +184,7 @@ class _Asked:
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
     def together(self) -> _Pairs:
-        """All pairs from one set of latents, then those that are not Gaussian one by one.
+        """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
 
         Variables that what is given determines have no latents; pairs with them have a verdict.
         """
@@ -204,7 +203,7 @@ class _Asked:
         columns = _of_unit_variance(latents)
         places = np.flatnonzero(~lost)
         self._fill(found, places, latents, columns, [blocks[i] for i in left])
-        self._refine(found, self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left]))
+        self._ask(found, self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left]))
         return found
 
     def _workshop(self) -> Workshop:
@@ -227,7 +226,7 @@ class _Asked:
     def _fill(
         self, found: _Pairs, places: RowArray, latents: Latents, columns: FloatArray, blocks: list[tuple[int, ...]]
     ) -> None:
-        """Gaussian information and p-values of pairs: by matrix products, or one by one where a variable is a group."""
+        """Gaussian information and p-values of pairs of single columns, by matrix products."""
         starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
         leading, dof = columns[starts], latents.dof
         pair = np.triu_indices(len(blocks), 1)
@@ -238,87 +237,55 @@ class _Asked:
         if self.test:
             found.pvalues[places] = pairwise_test(leading, latents.of_columns(starts.tolist(), []))
             found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
-        base = GaussianBase(self.settings.n_folds)
-        for k, (i, j) in enumerate(zip(*pair, strict=True)):
-            if len(blocks[i]) == len(blocks[j]) == 1:
-                continue
-            x, y = (list(range(starts[m], starts[m] + len(blocks[m]))) for m in (i, j))
-            part = latents.of_columns(x, y)
-            fitted = base.fit(part)
-            found.values[places[k]], found.errors[places[k]] = fitted.value, fitted.standard_error
-            found.pvalues[places[k]] = analytic_test(part).pvalue if self.test else np.nan
 
     def _doubtful(
         self, found: _Pairs, places: RowArray, columns: FloatArray, dof: float, blocks: list[tuple[int, ...]]
     ) -> list[int]:
-        """Which pairs need more than a Gaussian base: all, none, or those that the screen finds.
+        """Which pairs are to be asked about one by one: those of groups, and those that need more than a Gaussian base.
 
-        A pair of groups is fitted if any two of its columns are not Gaussian.
+        The latter are all, none, or those that the screen finds.
         """
-        finite = places[np.isfinite(found.values[places])]
-        if self.settings.base != "auto":
-            return [] if self.settings.base == "gaussian" else finite.tolist()
-        screened = not_gaussian(columns, np.clip(columns @ columns.T / dof, -1.0, 1.0), dof)
         starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
-        by_variable = np.logical_or.reduceat(np.logical_or.reduceat(screened, starts, axis=0), starts, axis=1)
-        doubtful = by_variable[np.triu_indices(len(blocks), 1)]
-        chosen: list[int] = places[doubtful & np.isfinite(found.values[places])].tolist()
+        first, second = np.triu_indices(len(blocks), 1)
+        if self.settings.base == "auto":
+            leading = columns[starts]
+            doubtful = not_gaussian(leading, np.clip(leading @ leading.T / dof, -1.0, 1.0), dof)[first, second]
+        else:
+            doubtful = np.full(len(first), self.settings.base != "gaussian")
+        is_group = np.array([len(block) > 1 for block in blocks])
+        doubtful = (doubtful & np.isfinite(found.values[places])) | is_group[first] | is_group[second]
+        chosen: list[int] = places[doubtful].tolist()
         return chosen
 
     def one_by_one(self) -> _Pairs:
-        """Every pair as a question of its own, and what is not Gaussian by richer bases."""
+        """Every pair as a question of its own."""
         found = _Pairs.empty(len(self.names))
-        pairs = [found.pair(k) for k in range(len(found.values))]
-        is_alone = len(pairs) == 1  # with one pair there is nothing to screen
-        plain = self.settings if is_alone else replace(self.settings, base="gaussian", n_jobs=None)
-        workshop = plain.workshop(self.variables.table)
-
-        def ask(pair: Pair) -> tuple[float, float, str, float, bool]:
-            question = self._question(pair)
-            answer = fit(question, plain, workshop)
-            information = information_of(answer, question)
-            told = information.value, information.standard_error, information.base
-            if isinstance(answer, Verdict):
-                return *told, answer.pvalue if self.test else np.nan, False
-            pvalue = analytic_test(answer.latents).pvalue if self.test else np.nan
-            return *told, pvalue, not is_alone and self._is_doubtful(answer.latents, len(pairs))
-
-        description = f"fitting {self.n_units:,} units for {len(pairs):,} pairs"
-        with progress_bar(description, len(pairs), self.progress) as step:
-            answers = run(ask, pairs, None if is_alone else self.settings.n_jobs, step)
-        doubtful = []
-        for k, (value, error, base, pvalue, is_doubtful) in enumerate(answers):
-            found.values[k], found.errors[k], found.bases[k], found.pvalues[k] = value, error, base, pvalue
-            if is_doubtful:
-                doubtful.append(k)
-        self._refine(found, doubtful)
-        found.n_general += int(is_alone and found.bases[0] != "gaussian")
+        self._ask(found, list(range(len(found.values))), self.n_units)
         return found
 
-    def _is_doubtful(self, latents: Latents, n_pairs: int) -> bool:
-        """Whether a pair that was fitted with a Gaussian base needs more."""
-        if self.settings.base != "auto":
-            return self.settings.base != "gaussian"
-        columns, dx = _of_unit_variance(latents), latents.dimensions[0]
-        correlations = np.clip(columns @ columns.T / latents.dof, -1.0, 1.0)
-        return bool(not_gaussian(columns, correlations, latents.dof, n_pairs)[:dx, dx:].any())
+    def _ask(self, found: _Pairs, chosen: list[int], n_units: int = 0) -> None:
+        """Ask about pairs one by one; what was fitted for others is in the cache."""
+        is_alone = len(chosen) == 1
+        settings = self.settings if is_alone else replace(self.settings, n_jobs=None)
+        workshop = settings.workshop(self.variables.table)
+
+        def ask(k: int) -> tuple[InformationEstimate, float]:
+            question = self._question(found.pair(k))
+            answer = fit(question, settings, workshop)
+            if isinstance(answer, Verdict):
+                return information_of(answer, question), answer.pvalue
+            return answer.information, analytic_test(answer.latents).pvalue if self.test else np.nan
+
+        units = f"{n_units:,} units for " if n_units else ""
+        with progress_bar(f"fitting {units}{len(chosen):,} pairs", len(chosen), self.progress) as step:
+            answers = run(ask, chosen, None if is_alone else self.settings.n_jobs, step)
+        for k, (information, pvalue) in zip(chosen, answers, strict=True):
+            found.values[k], found.errors[k] = information.value, information.standard_error
+            found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
+            found.n_general += information.base != "gaussian"
 
     def _question(self, pair: Pair) -> Question:
         return self.variables.pair(self.names[pair[0]], self.names[pair[1]], self.is_rest)
-
-    def _refine(self, found: _Pairs, chosen: list[int]) -> None:
-        """Fit the base that was asked for to pairs, one by one; their units are in the cache."""
-        settings = replace(self.settings, n_jobs=None)
-
-        def refine(k: int) -> InformationEstimate:
-            question = self._question(found.pair(k))
-            return information_of(fit(question, settings), question)
-
-        description = f"fitting {len(chosen):,} pairs that are not Gaussian"
-        with progress_bar(description, len(chosen), self.progress) as step:
-            for k, one in zip(chosen, run(refine, chosen, self.settings.n_jobs, step), strict=True):
-                found.values[k], found.errors[k], found.bases[k] = one.value, one.standard_error, one.base
-        found.n_general += len(chosen)
 
 
 def _of_unit_variance(latents: Latents) -> FloatArray:

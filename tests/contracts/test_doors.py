@@ -160,13 +160,14 @@ def test_the_adapters(asked, told):
     columns = frame.to_numpy()
     assert causal_learn.DineTest(columns)(0, 1, tuple(range(2, columns.shape[1]))) == pytest.approx(told[2], **CLOSE)
     assert dowhy.DineTest()(x, y, z) == pytest.approx(told[2], **CLOSE)
-    assert pgmpy.DineTest(frame)("x", "y", given, boolean=False)[1] == pytest.approx(told[2], **CLOSE)
-    array = columns.T
-    xyz = np.array([0, 1] + [2] * len(given))
+    by_name = pgmpy.DineTest(frame)
+    by_name("x", "y", given)
+    assert (by_name.effect_size_, by_name.p_value_) == pytest.approx(told[1:], **CLOSE)
+    side = np.array([0, 1] + [2] * len(given))
     test = tigramite.DineTest()
-    value = test.get_dependence_measure(array, xyz)
-    pvalue = test.get_analytic_significance(value=value, T=N, dim=len(xyz), xyz=xyz)
-    assert (value, pvalue) == pytest.approx(told[1:], **CLOSE)
+    assert test.get_analytic_significance(test.get_dependence_measure(columns.T, side)) == pytest.approx(
+        told[2], **CLOSE
+    )
 
 
 def test_ways_to_put_it(asked, told):

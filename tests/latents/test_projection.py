@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pydine.latents.projection import FIRST_SHARE, LARGEST_SHARE, ROWS_AT_ONCE, FunctionsOfZ, Projection
+from pydine.latents.projection import (
+    FIRST_SHARE,
+    LARGEST_SHARE,
+    MOST_UNITS,
+    NONLINEAR_WEIGHT,
+    ROWS_AT_ONCE,
+    SKETCHES,
+    FunctionsOfZ,
+    Projection,
+)
 from pydine.units.ladder import LadderSettings, fit_ladder
 
 
@@ -55,7 +64,8 @@ def residual_maker(z, features):
     latents = sample(n, seed=1)[0]
     projection = project(latents, z, features)
     maker = projection.of_sample(np.eye(n), list(projection.blocks(z)))
-    np.testing.assert_allclose(projection.cross_product, latents @ maker @ latents.T, atol=1e-7)
+    # Where functions count in part the matrix is no longer its own square.
+    np.testing.assert_allclose(projection.cross_product, latents @ maker @ maker @ latents.T, atol=1e-7)
     return maker, projection.dof
 
 
@@ -200,7 +210,7 @@ class TestDegreesOfFreedom:
     def test_where_flows_found_nothing_the_latents_must_show_it(self, size):
         z = sample(300)[1]
         latents = sample(300, d=2, seed=1)[0] + size * np.sin(2.0 * z)
-        spent = 300 - Projection.fit(latents, z, Functions(2, waves), nonlinear=False, dx=1).dof
+        spent = 300 - Projection.fit(latents, z, Functions(2, waves), nonlinear=0.0, dx=1).dof
         assert spent == (9 if size else 3)
 
     @pytest.mark.parametrize(("d", "n"), [(40, 51), (40, 60), (20, 31), (3, 14)])
@@ -252,7 +262,7 @@ class TestFunctionsOfZ:
     @pytest.mark.parametrize("dz", [0, 1, 4])
     def test_a_constant_and_z_come_first(self, n, dz):
         z = sample(n, dz=dz)[1]
-        functions = FunctionsOfZ.choose(dz, n, None, seed=0)
+        functions = FunctionsOfZ.choose(z, None)
         values = functions(z)
         assert values.shape == (n, functions.n_always)
         assert functions.n_always >= 1 + dz
@@ -260,7 +270,7 @@ class TestFunctionsOfZ:
 
     def test_what_was_learned_is_among_them(self):
         z, unit = curve(400)
-        functions = FunctionsOfZ.choose(2, 400, (unit,), seed=0)
+        functions = FunctionsOfZ.choose(z, (unit,))
         values = functions(z)
         assert np.isfinite(values).all()
         for learned in np.hstack(unit.features(z)).T:
@@ -268,7 +278,7 @@ class TestFunctionsOfZ:
 
     def test_rows_by_themselves(self):
         z, unit = curve(60)
-        functions = FunctionsOfZ.choose(2, 60, (unit,), seed=0)
+        functions = FunctionsOfZ.choose(z, (unit,))
         np.testing.assert_allclose(functions(z[:, 7:9]), functions(z)[7:9], atol=1e-5)
 
     @pytest.mark.parametrize("function", [np.sin, np.tanh, lambda a: a**2 * np.exp(-(a**2))])
@@ -276,22 +286,136 @@ class TestFunctionsOfZ:
         """Whatever the networks have learned."""
         z = sample(3000, dz=1)[1]
         target = function(z)
-        projection = Projection.fit(target, z, FunctionsOfZ.choose(1, 3000, (), seed=0))
+        projection = Projection.fit(target, z, FunctionsOfZ.choose(z, ()))
         assert projection.cross_product[0, 0] / (3000 * target.var()) < 1e-3
 
-    def test_the_seed_decides(self):
-        z = sample(50, dz=3)[1]
-        one, same, other = (FunctionsOfZ.choose(3, 50, (), seed)(z) for seed in (1, 1, 2))
-        np.testing.assert_array_equal(one, same)
-        assert np.abs(one - other).max() > 0.1
+    def test_the_order_of_rows_does_not_count(self):
+        """The same functions, whichever rows the bumps stand around."""
+        z = sample(500, dz=3)[1]
+        rows = np.random.default_rng(0).permutation(500)
+        plain, moved = FunctionsOfZ.choose(z, ()), FunctionsOfZ.choose(np.ascontiguousarray(z[:, rows]), ())
+        np.testing.assert_array_equal(moved.centres, plain.centres)
+        np.testing.assert_array_equal(moved(z), plain(z))
+
+    @pytest.mark.parametrize(("dz", "n", "expected"), [(1, 800, 80), (3, 1000, 240), (8, 3000, 400), (2, 50, 50)])
+    def test_bumps_stand_around_rows(self, dz, n, expected):
+        z = sample(n, dz=dz)[1]
+        centres = FunctionsOfZ.choose(z, ()).centres
+        assert centres.shape == (dz, expected)
+        assert {tuple(c) for c in centres.T} <= {tuple(row) for row in z.T}
+        assert (np.abs(np.sign(centres).mean(axis=1)) < 0.5).all()  # on both sides of the middle
+
+    def test_beyond_any_score_they_are_constant(self):
+        z, unit = curve(100)
+        functions = FunctionsOfZ.choose(z, (unit,))
+        far = functions(np.array([[1e3, 1e9, -1e9], [-1e4, -1e12, 0.0]]))
+        assert np.isfinite(far).all()
+        np.testing.assert_array_equal(far[0], far[1])
+
+    def test_many_units_are_sketched(self):
+        z, unit = curve(100)
+        few, many_units = (FunctionsOfZ.choose(z, (unit,) * count) for count in (MOST_UNITS, MOST_UNITS + 1))
+        assert len(few.learned) == MOST_UNITS
+        (sketch,) = many_units.learned
+        (values,) = sketch.features(z)
+        assert values.shape == (100, SKETCHES)
+        np.testing.assert_array_equal(sketch.features(z)[0], values)  # the combinations are always the same
+        learned = np.column_stack([np.ones(100), *unit.features(z)])
+        fitted = learned @ np.linalg.lstsq(learned, values)[0]
+        np.testing.assert_allclose(fitted, values, atol=1e-6 * np.abs(values).max())
 
     def test_where_z_acts_linearly_little_is_spent(self):
         latents, z = sample(1000)
-        assert Projection.fit(latents, z, FunctionsOfZ.choose(2, 1000, (), 0), nonlinear=False).dof > 950
+        assert Projection.fit(latents, z, FunctionsOfZ.choose(z, ()), nonlinear=0.0).dof > 950
 
     def test_a_projection_pickles(self):
         z, unit = curve(200)
         latents = sample(200)[0]
-        projection = Projection.fit(latents, z, FunctionsOfZ.choose(2, 200, (unit,), 0))
+        projection = Projection.fit(latents, z, FunctionsOfZ.choose(z, (unit,)))
         again = pickle.loads(pickle.dumps(projection))
         np.testing.assert_array_equal(again(latents, z), projection(latents, z))
+
+
+def followed(size, n=300):
+    """Two latents that follow waves of z by so much, and z."""
+    latents, z = sample(n, d=2, seed=1)
+    return latents + size * np.sin(2.0 * z), z
+
+
+class TestShares:
+    """Functions that count in part: a - Q diag(shares) Q'a with Q the functions made orthonormal, one by one."""
+
+    @pytest.mark.parametrize("nonlinear", [0.05, 0.08, 0.1, 0.15])
+    @pytest.mark.parametrize("features", [waves, many])
+    def test_residuals_degrees_of_freedom_and_leverages(self, nonlinear, features):
+        """Against the matrix itself, built from a QR decomposition of the functions in their order."""
+        latents, z = followed(0.0, 150)
+        functions = Functions(2, features)
+        projection = Projection.fit(latents, z, functions, nonlinear=nonlinear, dx=1)
+        shares = projection.shares
+        assert ((shares > 0.0) & (shares <= 1.0)).all()
+        np.testing.assert_array_equal(shares[:3], 1.0)
+        assert (shares[3:] < 1.0).all()
+        basis = np.linalg.qr(functions(z)[:, projection.chosen])[0]
+        maker = np.eye(150) - (basis * shares) @ basis.T
+        blocks = list(projection.blocks(z))
+        np.testing.assert_allclose(projection.residuals(latents, blocks), latents @ maker, atol=1e-7)
+        np.testing.assert_allclose(projection(latents, z), latents @ maker, atol=1e-7)
+        np.testing.assert_allclose(projection.of_sample(np.eye(150), blocks), maker, atol=1e-7)
+        np.testing.assert_allclose(projection.cross_product, latents @ maker @ maker @ latents.T, atol=1e-6)
+        assert projection.dof == pytest.approx(np.trace(maker @ maker), abs=1e-7)
+        leverages = projection.leverages(blocks)
+        np.testing.assert_allclose(leverages, 1.0 - np.diag(maker @ maker), atol=1e-7)
+        assert leverages.sum() == pytest.approx(150 - projection.dof, abs=1e-7)
+
+    def test_a_share_of_one_is_the_orthogonal_projection(self):
+        latents, z = followed(0.0)
+        projection = Projection.fit(latents, z, Functions(2, waves), nonlinear=1.0, dx=1)
+        np.testing.assert_array_equal(projection.shares, 1.0)
+        functions = Functions(2, waves)(z)
+        fitted = functions @ np.linalg.lstsq(functions, latents.T)[0]
+        np.testing.assert_allclose(projection(latents, z), latents - fitted.T, atol=1e-8)
+        assert projection.dof == 300 - 9
+
+    def test_what_flows_found_counts_by_how_much(self):
+        """From none of the rich functions to all of them as the weight of non-linear rungs grows, without a jump."""
+        latents, z = followed(0.0)
+        spent, values = [], []
+        for nonlinear in np.linspace(0.0, 0.2, 81):
+            projection = Projection.fit(latents, z, Functions(2, waves), nonlinear=float(nonlinear), dx=1)
+            spent.append(300 - projection.dof)
+            values.append(projection.cross_product[0, 1])
+        assert spent[0] == spent[int(NONLINEAR_WEIGHT[0] / 0.0025)] == 3
+        assert spent[-1] == 9
+        assert (np.diff(spent) >= 0.0).all()
+        assert np.abs(np.diff(spent)).max() < 0.5
+        assert np.abs(np.diff(values)).max() < 0.1 * max(np.ptp(values), 1.0)
+
+    def test_what_the_latents_show_counts_by_how_much(self):
+        """The same where flows found nothing but both sides follow z more and more."""
+        samples = (followed(size) for size in np.linspace(0.0, 0.6, 121))
+        spent = [300 - Projection.fit(*data, Functions(2, waves), nonlinear=0.0, dx=1).dof for data in samples]
+        assert spent[0] == 3
+        assert spent[-1] == 9
+        assert np.abs(np.diff(spent)).max() < 1.0
+
+    def test_further_steps_fade(self):
+        """Beyond the first share each step counts no more than the one before it."""
+        for size in (0.0, 0.15, 0.3, 1.0):
+            latents, z = sample(200, d=2, seed=1)
+            latents = latents + size * (many(z) @ np.random.default_rng(0).standard_normal((100, 2))).T / 5.0
+            shares = Projection.fit(latents, z, Functions(2, many), dx=1).shares
+            assert ((shares >= 0.0) & (shares <= 1.0)).all()
+            assert (np.diff(shares) <= 0.0).all()
+            assert (shares[: int(FIRST_SHARE * 200)] == 1.0).all()
+            assert len(shares) <= LARGEST_SHARE * 200 + 3
+
+    def test_some_of_the_latents_with_other_signs(self):
+        latents, z = followed(0.1)
+        projection = Projection.fit(latents, z, Functions(2, waves), nonlinear=0.1, dx=1)
+        flipped = projection.of_columns([1, 0], np.array([-1.0, 1.0]))
+        moved = np.array([-latents[1], latents[0]])
+        expected = projection(latents, z)
+        np.testing.assert_allclose(flipped(moved, z), [-expected[1], expected[0]], atol=1e-12)
+        np.testing.assert_allclose(flipped.cross_product, flipped(moved, z) @ flipped(moved, z).T, atol=1e-7)
+        assert flipped.dof == projection.dof

@@ -1,24 +1,19 @@
 """The ladder: what is fitted where, by held-out likelihood, and what a fitted unit promises."""
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.integrate import trapezoid
-from scipy.optimize import minimize
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import logsumexp
 from scipy.stats import kstest, norm
 
 from pydine.latents.scores import ScoreMap
 from pydine.units import ladder
-from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder, held_out_likelihood, mixture_weights
-from pydine.units.unit import ROWS_AT_ONCE, additive, identity, quadratic, with_radius
+from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder, held_out_likelihood, n_partitions
+from pydine.units.rows import dealt
 
-SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60, seed=0)
+SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
 
 
 def scores(column):
@@ -44,6 +39,13 @@ def product_data(n=900, seed=0):
     return scores(context[0] * context[1] + 0.3 * rng.standard_normal(n)), context
 
 
+def tied_data(n=600, seed=0):
+    """A target of two values; two columns of the context have the same ranks, so sums of sizes are often equal."""
+    rng = np.random.default_rng(seed)
+    context = np.array([scores(column) for column in rng.standard_normal((2, n))])
+    return scores((np.sin(2.0 * context[0]) + rng.standard_normal(n) > 0).astype(float)), context
+
+
 @pytest.fixture(scope="module")
 def sine():
     return fit_ladder(*sine_data(), SETTINGS)
@@ -52,81 +54,6 @@ def sine():
 @pytest.fixture(scope="module")
 def linear():
     return fit_ladder(*linear_data(), SETTINGS)
-
-
-def mixture_log_likelihood(log_densities, weights):
-    return logsumexp(log_densities, b=np.asarray(weights)[:, None], axis=0).sum()
-
-
-class TestMixtureWeights:
-    @settings(deadline=None, max_examples=40)
-    @given(
-        seed=st.integers(0, 10**6),
-        models=st.integers(1, 5),
-        n=st.integers(5, 200),
-        spread=st.sampled_from([0.3, 2, 30]),
-    )
-    def test_no_other_weights_are_better(self, seed, models, n, spread):
-        rng = np.random.default_rng(seed)
-        log_densities = spread * rng.standard_normal((models, n)) - 3.0
-        weights = mixture_weights(log_densities)
-        assert weights.shape == (models,)
-        assert (weights >= 0).all()
-        assert weights.sum() == pytest.approx(1.0, abs=1e-12)
-        reached = mixture_log_likelihood(log_densities, weights)
-        others = [*rng.dirichlet(np.ones(models), 20), *np.eye(models)]
-        # EM ends where another step hardly moves: near-flat likelihoods are climbed to within a tenth of a nat in all.
-        assert reached >= max(mixture_log_likelihood(log_densities, w) for w in others) - 0.1
-
-    def test_against_scipy(self):
-        rng = np.random.default_rng(1)
-        target = np.where(rng.random(400) < 0.3, -2.0, 1.0) + 0.7 * rng.standard_normal(400)
-        log_densities = np.array([norm.logpdf(target, m, 0.7) for m in (-2.0, 1.0, 4.0)])
-        theirs = minimize(
-            lambda w: -mixture_log_likelihood(log_densities, w),
-            np.full(3, 1 / 3),
-            bounds=[(1e-9, 1)] * 3,
-            constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0},
-        )
-        np.testing.assert_allclose(mixture_weights(log_densities), theirs.x, atol=5e-3)
-        assert mixture_weights(log_densities)[0] == pytest.approx(0.3, abs=0.06)
-
-    def test_a_model_that_is_better_everywhere_takes_all(self):
-        log_densities = np.array([np.full(50, -1.0), np.full(50, -3.0), np.full(50, -900.0)])
-        np.testing.assert_allclose(mixture_weights(log_densities), [1.0, 0.0, 0.0], atol=1e-3)
-
-    def test_densities_that_underflow(self):
-        log_densities = np.array([np.full(20, -5000.0), np.full(20, -5001.0)])
-        np.testing.assert_allclose(mixture_weights(log_densities), [1.0, 0.0], atol=1e-3)
-
-
-class TestExpansions:
-    def test_columns_of_the_context_come_first(self):
-        context = np.random.default_rng(0).standard_normal((3, 20))
-        for expansion in (identity, with_radius, additive, quadratic):
-            np.testing.assert_array_equal(expansion(context)[:3], context)
-
-    def test_orthonormal_under_a_normal_distribution(self):
-        """Integrated over a grid of normal quantiles."""
-        grid = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
-        expanded = additive(grid[None])
-        np.testing.assert_allclose(expanded @ expanded.T / 20_000, np.eye(3), atol=0.01)
-
-    def test_products_of_every_two(self):
-        context = np.random.default_rng(0).standard_normal((3, 20))
-        a, b, c = context
-        rows = quadratic(context)
-        assert len(rows) == len(additive(context)) + 3
-        for product in (a * b, a * c, b * c):
-            assert np.isclose(rows, product).all(axis=1).any()
-
-    def test_radius(self):
-        """Near standard normal where the columns are; one column is its own."""
-        context = np.random.default_rng(0).standard_normal((5, 5000))
-        radius = with_radius(context)[5]
-        assert np.argmax(radius) == np.argmax((context**2).sum(axis=0))
-        assert kstest(radius, "norm").statistic < 0.05
-        np.testing.assert_array_equal(with_radius(context[:1]), context[:1])
 
 
 class TestWhatIsFitted:
@@ -287,19 +214,98 @@ class TestWhatTheFirstFoldDecides:
         assert len(later) >= 2
         assert min(allowed) < 150
 
+    def test_a_rung_that_adds_little_counts_in_part(self):
+        """As a target bends more and more, in the same folds: no step of what the additive rung counts is a jump."""
+        rng = np.random.default_rng(3)
+        context, noise = rng.standard_normal((2, 600))
+        held, trusted = dealt(np.arange(600), 3), []
+        for size in np.linspace(0.0, 0.3, 61):
+            target = (context + size * (context**2 - 1.0) + noise) / np.sqrt(2.0 + 2.0 * size**2)
+            fold = ladder._Fold.of(0, target, context[None], held, SETTINGS, {})
+            climbed = ladder._climb(fold, ladder._rungs(1, 400, replace(SETTINGS, networks=0)))
+            names = [rung.name for rung in climbed.rungs]
+            assert climbed.trust[0] == 1.0  # the marginal rung's
+            assert len(climbed.trust) == len(names) + 1 == len(climbed.densities)
+            assert (climbed.trust > 0.0).all()
+            trusted.append(climbed.trust[1 + names.index("additive")] if "additive" in names else 0.0)
+        assert trusted[0] == 0.0
+        assert trusted[-1] == 1.0
+        assert sum(0.0 < trust < 1.0 for trust in trusted) >= 5
+        assert np.abs(np.diff(trusted)).max() < 0.3
+
+    def test_what_counts_in_part_has_that_part_of_its_weight(self):
+        rng = np.random.default_rng(0)
+        densities = [-np.abs(rng.standard_normal((3, 50))) for _ in range(3)]
+        rows = dealt(np.arange(150), 3)
+        names = ["marginal", "linear", "additive"]
+
+        def weights(trust, without=None):
+            folds = ladder._Folds(3, rows, 1.0, names, np.array(trust), [], densities)
+            return folds.weights(without)
+
+        whole, part, none = weights([1.0, 1.0, 1.0]), weights([1.0, 1.0, 0.3]), weights([1.0, 1.0, 0.0])
+        np.testing.assert_allclose(whole, ladder.mixture_weights(np.hstack(densities)), rtol=1e-12)
+        np.testing.assert_allclose(part, whole * [1.0, 1.0, 0.3] / (whole @ [1.0, 1.0, 0.3]), rtol=1e-12)
+        assert none[2] == 0.0
+        assert none.sum() == pytest.approx(1.0, abs=1e-12)
+        without = weights([1.0, 1.0, 1.0], without=1)
+        np.testing.assert_allclose(without, ladder.mixture_weights(np.hstack([densities[0], densities[2]])), rtol=1e-12)
+
+
+class TestPartitions:
+    @pytest.mark.parametrize(("n", "expected"), [(20, 4), (300, 4), (400, 3), (401, 2), (600, 2), (601, 1), (10**5, 1)])
+    def test_more_of_them_where_rows_are_few(self, n, expected):
+        assert n_partitions(n) == expected
+
+    @pytest.mark.parametrize("n", [250, 500, 900])
+    def test_each_holds_out_every_row_once(self, n):
+        target, context = product_data(n)
+        held = ladder._partitions(target, context, SETTINGS)
+        assert len(held) == 3 * n_partitions(n)
+        for i in range(n_partitions(n)):
+            assert sorted(np.concatenate(held[3 * i : 3 * i + 3])) == list(range(n))
+
+    def test_models_of_every_fold(self):
+        """As many of each rung as there are folds in all partitions."""
+        unit = fit_ladder(*sine_data(300), SETTINGS)
+        assert len(unit.models) % (3 * n_partitions(300)) == 0
+        assert len(unit.models) > 0
+
+    def test_the_most_rows_are_what_counts(self):
+        target, context = sine_data(900)
+        held = ladder._partitions(target, context, replace(SETTINGS, max_rows=300))
+        assert len(held) == 12
+        assert len(set(np.concatenate(held).tolist())) == 300
+
+    def test_equal_rows_go_by_all_of_their_context(self):
+        """Sums of sizes are equal where two rows have the same ranks in other columns."""
+        target = np.zeros(4)
+        context = np.array([[1.0, -2.0, 2.0, -1.0], [2.0, 1.0, 1.0, -2.0]])
+        for seed in range(5):
+            rows = np.random.default_rng(seed).permutation(4)
+            plain = ladder._partitions(target, context, SETTINGS)
+            moved = ladder._partitions(target, context[:, rows], SETTINGS)
+            for one, other in zip(plain, moved, strict=True):
+                np.testing.assert_array_equal(context[:, one], context[:, rows[other]])
+
 
 class TestWideNetworks:
     def test_they_follow_what_others_cannot(self):
-        """New rows of a ring, mapped by the scores of those that were fitted."""
-        (x, y), (new_x, new_y) = ring_data(), ring_data(3000, seed=1)
-        (x_map, x_scores), (y_map, y_scores) = ScoreMap.fit(x), ScoreMap.fit(y)
-        units = [fit_ladder(y_scores, x_scores[None], LadderSettings(wide_networks=wide)) for wide in (0, 2)]
-        plain, wide = (unit.log_density(y_map(new_y), x_map(new_x)[None]).mean() for unit in units)
-        assert wide > plain + 0.01
-        assert "wide" not in units[0].rung_weights
-        assert units[1].rung_weights["wide"] > 0.2
-        widths = {(model.network.hidden, model.network.components) for model in units[1].models}
-        assert ((16,), 8) in widths
+        """New rows of rings, mapped by the scores of those that were fitted; one ring may be followed without them."""
+        gains, weights = [], []
+        for seed in range(5):
+            (x, y), (new_x, new_y) = ring_data(seed=seed), ring_data(3000, seed=seed + 50)
+            (x_map, x_scores), (y_map, y_scores) = ScoreMap.fit(x), ScoreMap.fit(y)
+            units = [fit_ladder(y_scores, x_scores[None], LadderSettings(wide_networks=wide)) for wide in (0, 2)]
+            plain, wide = (unit.log_density(y_map(new_y), x_map(new_x)[None]).mean() for unit in units)
+            gains.append(wide - plain)
+            weights.append(units[1].rung_weights.get("wide", 0.0))
+            assert "wide" not in units[0].rung_weights
+            widths = {(model.network.hidden, model.network.components) for model in units[1].models}
+            assert (((16,), 8) in widths) == (weights[-1] > 0.0)
+        assert np.mean(gains) > 0.01
+        assert min(gains) > -0.005
+        assert np.median(weights) > 0.2
 
     def test_where_a_line_is_enough_they_are_refused(self):
         shares = [
@@ -324,20 +330,40 @@ class TestHeldOut:
         assert held_out.mean() < unit.log_density(target, context).mean()
         assert held_out.mean() == pytest.approx(new, abs=0.15)
 
-    def test_no_row_is_predicted_by_what_has_seen_it(self):
-        """Move one row far off: models of its fold's rows do not learn from it, those of the other rows do.
+    @pytest.mark.parametrize("n", [300, 1300])
+    def test_no_row_is_predicted_by_what_has_seen_it(self, n):
+        """Move one row far off: models of the folds that hold it out are the same to the bit, all others differ.
 
-        The weights of the mixture follow from the other rows' densities, so a little of it comes back.
+        The row is the farthest out before as after, so that all rows stay in their folds.
         """
-        target, context = sine_data(300)
+        target, context = sine_data(n)
+        row, settings = np.lexsort((np.abs(context[0]), np.abs(target)))[-1], replace(SETTINGS, networks=0)
         moved = target.copy()
-        moved[17] += 3.0
-        (fold,) = (f for f in np.array_split(np.random.default_rng(0).permutation(300), 3) if 17 in f)
-        before, after = (cross_fit_ladder(t, context, SETTINGS)[1] for t in (target, moved))
-        change = np.abs(after - before)
-        assert np.median(change[fold]) < 0.01
-        assert np.median(np.delete(change, fold)) > 0.1
-        assert after[17] < before[17] - 10.0
+        moved[row] *= 2.0
+        before, after = (ladder._fit_folds(t, context, settings) for t in (target, moved))
+        assert (before.names, before.sign) == (after.names, after.sign)
+        assert len(before.names) > 1
+        held_out = 0
+        for rows, one, other in zip(before.rows, before.models, after.models, strict=True):
+            same = all(np.array_equal(a.theta, b.theta) for a, b in zip(one, other, strict=True))
+            assert same == (row in rows)
+            held_out += row in rows
+        assert held_out == n_partitions(n)
+
+    def test_the_density_of_a_held_out_row_by_hand(self):
+        """Of its fold's models, mixed by what the other folds of the partition say, and the partitions evenly."""
+        target, context = sine_data(300)
+        folds = ladder._fit_folds(target, context, SETTINGS)
+        held_out = cross_fit_ladder(target, context, SETTINGS)[1]
+        for row in (0, 17, 299):
+            parts = []
+            for i, rows in enumerate(folds.rows):
+                if row in rows:
+                    place = folds.sign * target[[row]], context[:, [row]]
+                    terms = [norm.logpdf(place[0])[0], *(float(m.log_density(*place)[0]) for m in folds.models[i])]
+                    parts.append(logsumexp(terms, b=folds.weights(without=i)))
+            assert len(parts) == n_partitions(300)
+            assert held_out[row] == pytest.approx(logsumexp(parts) - np.log(len(parts)), abs=1e-5)
 
     def test_the_mean_for_tuning(self):
         target, context = sine_data(300)
@@ -350,7 +376,7 @@ class TestHeldOut:
         shared = {}
         held_out_likelihood(target, context, LadderSettings(hidden_units=3), shared)
         assert {name for _, name in shared} <= {"linear", "additive", "quadratic"}
-        assert {fold for fold, _ in shared} == {0, 1, 2}
+        assert {fold for fold, _ in shared} == set(range(3 * n_partitions(300)))
         again = held_out_likelihood(target, context, LadderSettings(hidden_units=8), shared)
         assert again == held_out_likelihood(target, context, LadderSettings(hidden_units=8), {})
 
@@ -387,12 +413,29 @@ class TestOnlyTheArgumentsCount:
         for a, b in zip(alone, together, strict=True):
             np.testing.assert_array_equal(a, b)
 
-    def test_the_seed_counts(self):
-        target, context = sine_data(300)
-        first = fit_ladder(target, context, SETTINGS).latent(target, context)
-        other = fit_ladder(target, context, LadderSettings(networks=2, hidden_units=6, iterations=60, seed=1))
-        difference = np.abs(first - other.latent(target, context))
-        assert 0.0 < np.median(difference) < 0.3
+    @pytest.mark.parametrize("make", [sine_data, product_data, tied_data])
+    def test_the_order_of_rows_does_not_count(self, make):
+        """To the bit, with ties too: rows are dealt to folds, and learned from, in an order of their own."""
+        target, context = make(300)
+        unit, held_out = cross_fit_ladder(target, context, SETTINGS)
+        for seed in range(3):
+            rows = np.random.default_rng(seed).permutation(300)
+            moved = target[rows], np.ascontiguousarray(context[:, rows])
+            again, again_held_out = cross_fit_ladder(*moved, SETTINGS)
+            assert again.rung_weights == unit.rung_weights
+            np.testing.assert_array_equal(again.weights, unit.weights)
+            np.testing.assert_array_equal(again.latent(*moved), unit.latent(target, context)[rows])
+            np.testing.assert_array_equal(again_held_out, held_out[rows])
+
+    @pytest.mark.parametrize("make", [sine_data, product_data, tied_data])
+    def test_a_negated_target_is_mirrored(self, make):
+        target, context = make(300)
+        unit, held_out = cross_fit_ladder(target, context, SETTINGS)
+        mirror, mirror_held_out = cross_fit_ladder(-target, context, SETTINGS)
+        assert mirror.sign == -unit.sign
+        assert mirror.rung_weights == unit.rung_weights
+        np.testing.assert_array_equal(mirror.latent(-target, context), -unit.latent(target, context))
+        np.testing.assert_array_equal(mirror_held_out, held_out)
 
     def test_inputs_and_global_generator_are_left_alone(self):
         target, context = sine_data(300)
@@ -413,70 +456,3 @@ class TestOnlyTheArgumentsCount:
         difference = every.log_density(*new).mean() - few.log_density(*new).mean()
         assert difference != 0.0
         assert abs(difference) < 0.1
-
-
-class TestFittedUnit:
-    @pytest.mark.parametrize("x", [-2.0, -0.3, 1.1])
-    def test_density_integrates_to_one(self, sine, linear, x):
-        grid = np.linspace(-15.0, 15.0, 100_001)
-        for unit, c in ((sine, 1), (linear, 2)):
-            density = np.exp(unit.log_density(grid, np.full((c, len(grid)), x)))
-            assert trapezoid(density, grid) == pytest.approx(1.0, abs=1e-4)
-
-    def test_density_is_the_slope_of_the_latent(self, sine):
-        """Change of variables: p(t | x) = phi(u) du/dt."""
-        target, context = sine_data(200, seed=5)
-        step = 1e-5
-        ends = [sine.latent(target + s * step, context) for s in (1, -1)]
-        u = sine.latent(target, context)
-        expected = norm.logpdf(u) + np.log((ends[0] - ends[1]) / (2 * step))
-        np.testing.assert_allclose(sine.log_density(target, context), expected, atol=1e-3)
-
-    def test_latent_is_the_mixture_over_models(self, sine):
-        """Each model by itself, put together by weight."""
-        target, context = sine_data(100, seed=5)
-        cdf = sine.marginal_weight * norm.cdf(target)
-        for weight, model in zip(sine.weights, sine.models, strict=True):
-            alone = type(sine)((model,), np.ones(1), 0.0, {"network": 1.0})
-            cdf = cdf + weight * np.exp(log_ndtr(alone.latent(target, context)))
-        np.testing.assert_allclose(norm.cdf(sine.latent(target, context)), cdf, rtol=1e-9, atol=1e-12)
-
-    def test_features(self, sine, linear):
-        for unit, context in ((sine, sine_data(50, 3)[1]), (linear, linear_data(50, 3)[1])):
-            features = unit.features(context)
-            assert [f.shape for f in features] == [(50, 1 + sum(m.network.hidden)) for m in unit.models]
-            assert np.isfinite(np.hstack(features)).all()
-            np.testing.assert_allclose(np.hstack(unit.features(context[:, :7])), np.hstack(features)[:7], atol=1e-12)
-
-    def test_features_say_what_was_learned(self, sine):
-        """A regression on them explains a sine that no line does."""
-        context = sine_data(500, seed=3)[1]
-        x = 6.0 * norm.cdf(context[0]) - 3.0
-        features = np.column_stack([np.ones(500), *sine.features(context)])
-        fitted = features @ np.linalg.lstsq(features, np.sin(2.0 * x))[0]
-        assert np.corrcoef(fitted, np.sin(2.0 * x))[0, 1] ** 2 > 0.9
-
-    def test_no_models_no_features(self):
-        unit = fit_ladder(linear_data()[0], np.empty((0, 600)), SETTINGS)
-        assert unit.features(np.zeros((2, 9))) == []
-
-    def test_more_rows_than_are_worked_on_at_once(self, linear):
-        target, context = linear_data(500)
-        times = ROWS_AT_ONCE // 500 + 2
-        latents = linear.latent(np.tile(target, times), np.tile(context, times))
-        densities = linear.log_density(np.tile(target, times), np.tile(context, times))
-        np.testing.assert_array_equal(latents, np.tile(linear.latent(target, context), times))
-        np.testing.assert_allclose(densities, np.tile(linear.log_density(target, context), times), rtol=1e-5, atol=1e-5)
-
-    def test_far_out(self, sine):
-        """30 standard deviations and further: finite, in order, whatever the context."""
-        target = np.array([-1e6, -300.0, -30.0, 0.0, 30.0, 300.0, 1e6])
-        for x in (-30.0, 0.0, 30.0):
-            latents = sine.latent(target, np.full((1, 7), x))
-            assert np.isfinite(latents).all()
-            assert (np.diff(latents) > 0).all()
-
-    def test_pickles(self, sine):
-        target, context = sine_data(50)
-        again = pickle.loads(pickle.dumps(sine))
-        np.testing.assert_array_equal(again.latent(target, context), sine.latent(target, context))

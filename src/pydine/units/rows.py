@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydine.types import FloatArray, RowArray
 
 SEED = 0  # of all that is drawn once and for all
+GOLDEN = 0.6180339887498949  # its multiples fill the unit interval as evenly as can be
 FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -43,9 +44,16 @@ def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
 
 
 def some_of(order: RowArray, most: int) -> RowArray:
-    """At most so many rows, at even distances in an order."""
+    """At most so many rows: one of every few neighbours in an order.
+
+    Which of them varies, by multiples of the golden ratio. Scores come in pairs of the same size, so the same place
+    each time would often be that of the same sign, or of whatever else the order goes by within a pair.
+    """
     n = len(order)
-    return order if n <= most else order[(np.arange(most) * 2 + 1) * n // (2 * most)]
+    if n <= most:
+        return order
+    starts, within = np.arange(most + 1) * n // max(most, 1), np.mod((np.arange(most) + 0.5) * GOLDEN, 1.0)
+    return order[starts[:-1] + (within * np.diff(starts)).astype(np.intp)]
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------

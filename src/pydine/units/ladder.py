@@ -233,7 +233,9 @@ def _partitions(target: FloatArray, context: FloatArray, settings: LadderSetting
     They are dealt out in the order of how far out their target lies; rows as far out as each other go by their context,
     column by column in the end: all columns have the same scores, so sums of their sizes are often equal.
     """
-    keys = [*context, target, np.abs(context).sum(axis=0), np.abs(target)]
+    keys = [target, np.abs(context).sum(axis=0), np.abs(target)]
+    if len(np.unique(np.stack(keys), axis=1)[0]) < len(target):
+        keys = [*context, *keys]
     order = some_of(np.lexsort(keys), settings.max_rows)
     return [rows for i in range(n_partitions(len(order))) for rows in dealt(order, settings.folds, i)]
 

@@ -51,6 +51,8 @@ class Latents:
         The cross-products that the flows of each fold alone would give.
     view : View, optional
         In which order, and with which signs, a base is to see the latents; as they are if there is none.
+    sides : tuple of str
+        What whoever asked calls the first and the second side; a base may see y first.
     """
 
     dimensions: tuple[int, int, int]
@@ -62,6 +64,7 @@ class Latents:
     functions: FloatArray | None = None
     view: View | None = None
     fold_products: FloatArray | None = None
+    sides: tuple[str, str] = ("x", "y")
 
     @property
     def n_rows(self) -> int:
@@ -77,7 +80,8 @@ class Latents:
         if self.view is None:
             return self
         dx, dy, _ = self.dimensions
-        return self._rearranged(list(self.view.order), self.view.signs, dy if self.view.is_swapped else dx)
+        seen = self._rearranged(list(self.view.order), self.view.signs, dy if self.view.is_swapped else dx)
+        return replace(seen, sides=self.sides[::-1]) if self.view.is_swapped else seen
 
     def _rearranged(self, columns: list[int], signs: FloatArray, dx: int) -> Latents:
         projection = None if self.projection is None else self.projection.of_columns(columns, signs)

@@ -53,7 +53,8 @@ def some_of(order: RowArray, most: int) -> RowArray:
     if n <= most:
         return order
     starts, within = np.arange(most + 1) * n // max(most, 1), np.mod((np.arange(most) + 0.5) * GOLDEN, 1.0)
-    return order[starts[:-1] + (within * np.diff(starts)).astype(np.intp)]
+    chosen: RowArray = order[starts[:-1] + (within * np.diff(starts)).astype(np.intp)]
+    return chosen
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------

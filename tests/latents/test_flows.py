@@ -91,6 +91,7 @@ class TestLatents:
         np.testing.assert_allclose(seen.of("x"), expected[:1], atol=1e-12)
         np.testing.assert_array_equal(seen.leverages, latents.leverages)
         assert (seen.dof, seen.dimensions) == (latents.dof, latents.dimensions)
+        assert (latents.sides, seen.sides) == (("x", "y"), ("y", "x"))
 
     def test_sides_of_different_size_are_exchanged_whole(self):
         x, y, z = given_z(100, 2, 1)

@@ -78,8 +78,8 @@ def test_studentised_statistic_keeps_its_level_where_spread_is_shared():
 def test_permutations_match_a_loop_and_the_analytic_distribution():
     rng = np.random.default_rng(3)
     sides = sides_of(rng.standard_normal((2, 60)), rng.standard_normal((1, 60)))
-    fast = sides.permuted_statistics(50, np.random.default_rng(4))
-    again = np.random.default_rng(4)
+    fast = sides.permuted_statistics(50)
+    again = np.random.default_rng(50)  # drawn once and for all, for each number of permutations
     x_order, y_order, steps = again.permutation(60), again.permutation(60), again.choice(60, 50, replace=False)
     factor = np.sqrt(60 / 59)
     for row, step in zip(fast, steps, strict=True):
@@ -89,8 +89,18 @@ def test_permutations_match_a_loop_and_the_analytic_distribution():
         variance = np.sum(np.mean(sides.x[0] ** 2, axis=0) * np.mean(y**2, axis=0)) * 60 / 59**2
         singular = np.linalg.svd(correlations * factor / np.sqrt(variance), compute_uv=False)
         assert row[0] == pytest.approx(-0.5 * np.log1p(-(singular**2)).sum(), rel=1e-9)
-    many = sides.pvalues(sides.permuted_statistics(2000, np.random.default_rng(5)))
+    many = sides.pvalues(sides.permuted_statistics(2000))
     assert np.all(np.abs(np.mean(many < 0.05, axis=0) - 0.05) < 0.025)
+
+
+def test_permutations_are_always_the_same():
+    rng = np.random.default_rng(5)
+    x, y = rng.standard_normal((2, 2, 50))
+    first = sides_of(x, y).permuted_statistics(120)  # more than there are rows: several rounds
+    assert first.shape == (120, 4)
+    rng.standard_normal(7)
+    np.testing.assert_array_equal(sides_of(x, y).permuted_statistics(120), first)
+    assert len(np.unique(first[:, 0])) == 120
 
 
 @pytest.mark.slow
@@ -101,7 +111,7 @@ def test_permutations_have_the_level_they_name(n, tests):
     reached = np.empty(tests)
     for i in range(tests):
         sides = sides_of(*rng.standard_exponential((2, 1, n)), studentised=False)
-        null, value = sides.permuted_statistics(99, rng)[:, 0], sides.statistics()[0]
+        null, value = sides.permuted_statistics(99)[:, 0], sides.statistics()[0]
         reached[i] = np.count_nonzero(null >= value)
     for level in (0.01, 0.05, 0.2):
         noise = np.sqrt(level * (1.0 - level) / tests)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -38,12 +39,12 @@ def averaged(bases: Sequence[FittedBase]) -> FittedBase:
     counted = [(weight, base) for weight, base in zip(weights.tolist(), bases, strict=True) if weight > 0.0]
     value, error = pooled(weights, bases)
     ratio = _AverageRatio(tuple((weight, base.log_ratio) for weight, base in counted))
+    return FittedBase(heaviest.name, value, error, ratio, partial(_held_out, counted), heaviest.details)
 
-    def held_out() -> FloatArray:
-        average: FloatArray = np.sum([weight * base.held_out for weight, base in counted], axis=0)
-        return average
 
-    return FittedBase(heaviest.name, value, error, ratio, held_out, heaviest.details)
+def _held_out(counted: Sequence[tuple[float, FittedBase]]) -> FloatArray:
+    average: FloatArray = np.sum([weight * base.held_out for weight, base in counted], axis=0)
+    return average
 
 
 def pooled(weights: FloatArray, bases: Sequence[FittedBase]) -> tuple[float, float]:

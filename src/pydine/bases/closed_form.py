@@ -225,7 +225,8 @@ def _pair_rank_effects(n: int) -> tuple[FloatArray, FloatArray]:
 
     The same draws serve at every correlation, so that the curve is smooth.
     """
-    rows, rng = min(n, MOST_BIAS_ROWS), np.random.default_rng(n)
+    rows = min(n, MOST_BIAS_ROWS)
+    rng = np.random.default_rng(rows)
     replicates = int(np.clip(CURVE_ROWS / rows, 32, 400))
     a, e = rng.standard_normal((2, replicates, rows))
     scores, effects = _row_scores(a), []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -39,22 +40,23 @@ class StudentBase:
         degrees = _student_degrees(scores[:, some_of(latents.outwards, ROWS_FOR_DEGREES)])
         t = student_scores(scores, degrees)
         correlation = _student_correlation(t, degrees)
-
         ratio = EllipticalRatio(correlation, degrees, dx, maps)
-
-        def held_out() -> FloatArray:
-            ratios, folds = np.empty(n), dealt(latents.outwards, self.folds)
-            for rows in folds:
-                learned = _student_correlation(np.delete(t, rows, axis=1), degrees)
-                learned = without_chance(learned, dx, latents.dof * (1.0 - len(rows) / n))
-                ratios[rows] = EllipticalRatio(learned, degrees, dx).of(t[:, rows])
-            return or_independent(ratios, folds)
-
         value, error = mean_and_error(ratio.of(t))
         ranks = rank_effect(correlation, dx, latents.dof, n)
         details = {"wishart_bias": wishart_bias(dx, dy, latents.dof), "rank_bias": ranks.bias}
         value -= sum(details.values())
+        held_out = partial(self._held_out, latents, t, degrees)
         return FittedBase("student", value, error, ratio, held_out, {**details, "student_degrees": degrees})
+
+    def _held_out(self, latents: Latents, t: FloatArray, degrees: float) -> FloatArray:
+        """Log-ratios of Student scores (d, n) with the correlation of the other folds, mixed with independence."""
+        n, dx, ratios = latents.n_rows, latents.dimensions[0], np.empty(latents.n_rows)
+        folds = dealt(latents.outwards, self.folds)
+        for rows in folds:
+            learned = _student_correlation(np.delete(t, rows, axis=1), degrees)
+            learned = without_chance(learned, dx, latents.dof * (1.0 - len(rows) / n))
+            ratios[rows] = EllipticalRatio(learned, degrees, dx).of(t[:, rows])
+        return or_independent(ratios, folds)
 
 
 def _student_degrees(scores: FloatArray) -> float:

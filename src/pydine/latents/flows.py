@@ -49,6 +49,8 @@ class Latents:
         The cross-products that the flows of each fold alone would give.
     view : View, optional
         In which order, and with which signs, a base is to see the latents; as they are if there is none.
+    sides : tuple of str
+        What whoever asked calls the first and the second side; a base may see y first.
     """
 
     dimensions: tuple[int, int, int]
@@ -61,6 +63,7 @@ class Latents:
     view: View | None = None
     two_valued: tuple[bool, ...] = ()
     fold_products: FloatArray | None = None
+    sides: tuple[str, str] = ("x", "y")
 
     @property
     def n_rows(self) -> int:
@@ -76,7 +79,8 @@ class Latents:
         if self.view is None:
             return self
         dx, dy, _ = self.dimensions
-        return self._rearranged(list(self.view.order), self.view.signs, dy if self.view.is_swapped else dx)
+        seen = self._rearranged(list(self.view.order), self.view.signs, dy if self.view.is_swapped else dx)
+        return replace(seen, sides=self.sides[::-1]) if self.view.is_swapped else seen
 
     def _rearranged(self, columns: list[int], signs: FloatArray, dx: int) -> Latents:
         projection = None if self.projection is None else self.projection.of_columns(columns, signs)

@@ -1,0 +1,147 @@
+"""The flow base: shapes that no plain base follows, and what it keeps where a plain one is right."""
+
+import numpy as np
+import pytest
+
+from pydine import DINE, mutual_information, pointwise_information
+from pydine.bases import flow as module
+from pydine.bases.average import averaged
+from pydine.bases.flow import FlowBase
+from pydine.bases.gaussian import GaussianBase
+from pydine.bases.student import StudentBase
+from pydine.units.cache import UnitCache
+from pydine.units.ladder import LadderSettings
+from shapes import gaussian, given_z, latents_of, parabola, parabola_truth, ring, ring_truth, student
+
+BASE = FlowBase(LadderSettings())
+
+
+class TestFlow:
+    @pytest.mark.parametrize(
+        ("make", "truth"),
+        [(lambda: (*parabola(2000), None), parabola_truth(0.7)), (lambda: (*ring(2000), None), ring_truth(0.2))],
+        ids=["parabola", "ring"],
+    )
+    def test_shapes_without_correlation(self, make, truth):
+        estimate = mutual_information(*make(), base="flow")
+        assert truth - 0.07 < estimate.value < truth + 0.03
+        assert abs(mutual_information(*make(), base="gaussian").value) < 0.02
+
+    @pytest.mark.slow
+    def test_given_z(self):
+        data = given_z(*parabola(2000, seed=1))
+        estimate = mutual_information(*data, base="flow")
+        assert parabola_truth(0.7) - 0.1 < estimate.value < parabola_truth(0.7) + 0.03
+        assert abs(mutual_information(*data, base="gaussian").value) < 0.02
+
+    @pytest.mark.parametrize("d", [1, 3])
+    def test_on_gaussian_data_it_keeps_the_closed_form(self, d):
+        """What flows fall short of is not taken off: the plain base anchors the value."""
+        x, y = gaussian(500, d)
+        flow, plain = (mutual_information(x, y, base=base) for base in ("flow", "gaussian"))
+        assert flow.value == pytest.approx(plain.value, abs=0.5 * plain.standard_error)
+
+    @pytest.mark.parametrize("make", [gaussian, student, parabola])
+    def test_the_anchor(self, make):
+        """The average of the plain bases, and what the mixture predicts better than it."""
+        latents = latents_of(*make(400))
+        plain = [GaussianBase().fit(latents), StudentBase().fit(latents)]
+        flow, anchor = BASE.fit_beside(plain, latents), averaged(plain)
+        assert set(flow.details["mixture"]) >= {"gaussian", "student"}
+        assert flow.value - anchor.value == pytest.approx((flow.held_out - anchor.held_out).mean(), abs=1e-12)
+        assert flow.standard_error >= anchor.standard_error
+        assert BASE.fit(latents).value == flow.value
+
+    @pytest.mark.parametrize(("dx", "dy", "expected"), [(2, 1, "y given x"), (1, 2, "x given y")])
+    def test_the_side_with_fewer_columns_is_predicted(self, dx, dy, expected):
+        x, y = np.random.default_rng(0).standard_normal((2, 400, 2))[:, :, : max(dx, dy)]
+        x, y = x[:, :dx], y[:, :dy]
+        if dx > dy:
+            y = x[:, :1] * x[:, 1:] + 0.5 * y
+        else:
+            x = y[:, :1] * y[:, 1:] + 0.5 * x
+        mixture = mutual_information(x, y, base="flow").details["mixture"]
+        assert set(mixture) - {"gaussian", "student"} == {expected}
+        assert mixture[expected] > 0.5
+
+    def test_sides_of_equal_size(self):
+        """Both directions where the first sees more than the plain bases; otherwise the first at most."""
+        bent = mutual_information(*parabola(500), base="flow").details["mixture"]
+        plain = mutual_information(*gaussian(500), base="flow").details["mixture"]
+        assert set(bent) - {"gaussian", "student"} == {"y given x", "x given y"}
+        assert len(set(plain) - {"gaussian", "student"}) <= 1
+        assert set(plain) & {"gaussian", "student"}
+        for mixture in (bent, plain):
+            assert sum(mixture.values()) == pytest.approx(1.0, abs=1e-9)
+
+    def test_interaction(self):
+        """Neither column of x alone tells anything about the mean of y; together they do."""
+        rng = np.random.default_rng(0)
+        x = rng.standard_normal((1500, 2))
+        y = x[:, :1] * x[:, 1:] + 0.4 * rng.standard_normal((1500, 1))
+        both = mutual_information(x, y, base="flow").value
+        alone = mutual_information(x[:, 0], y, base="flow").value
+        assert both > alone + 0.4
+
+    def test_directions_have_the_names_of_the_caller(self):
+        """Whichever side a base sees first: the names change with the sides, and nothing else does."""
+        x, y = parabola(300)
+        one, other = (mutual_information(*sides, base="flow").details["mixture"] for sides in ((x, y), (y, x)))
+        assert other["x given y"] == pytest.approx(one["y given x"], abs=1e-6)
+        assert other["y given x"] == pytest.approx(one["x given y"], abs=1e-6)
+        assert abs(one["x given y"] - one["y given x"]) > 0.01
+
+    def test_a_cache_changes_nothing(self):
+        latents, cache = latents_of(*parabola(300)), UnitCache()
+        plain, first, again = (FlowBase(LadderSettings(), cache=c).fit(latents) for c in (None, cache, cache))
+        assert plain.value == first.value == again.value
+        assert cache.info().hits == cache.info().misses > 0
+
+
+class TestTheOtherDirection:
+    def test_it_joins_by_how_much_the_first_one_saw(self, monkeypatch):
+        """From not at all to in full: the value moves from that of one direction to that of two, without a jump."""
+        latents, values, weights = latents_of(*parabola(300)), [], []
+        cached = FlowBase(LadderSettings(), cache=UnitCache())
+        for joined in (0.0, 1e-6, 0.25, 0.5, 0.75, 1.0):
+            monkeypatch.setattr(module, "smooth_step", lambda *_, joined=joined: joined)
+            fitted = cached.fit_beside([GaussianBase().fit(latents), StudentBase().fit(latents)], latents)
+            values.append(fitted.value)
+            weights.append(fitted.details["mixture"].get("x given y", 0.0))
+            assert sum(fitted.details["mixture"].values()) == pytest.approx(1.0, abs=1e-9)
+        assert weights[0] == 0.0
+        assert values[1] == pytest.approx(values[0], abs=1e-5)
+        expected = values[0] + np.array([0.25, 0.5, 0.75, 1.0]) * (values[-1] - values[0])
+        np.testing.assert_allclose(values[2:], expected, atol=1e-9)
+        np.testing.assert_allclose(weights[2:], np.array([0.25, 0.5, 0.75, 1.0]) * weights[-1], atol=1e-9)
+
+
+class TestManyRows:
+    @pytest.mark.parametrize("base", ["auto", "flow"])
+    def test_flows_learn_from_some(self, base):
+        x, y = parabola(1000)
+        model = DINE(base=base, max_rows=250).fit(x, y)
+        assert (model.information_.base, model.information_.n_samples) == ("flow", 1000)
+        assert 0.35 < model.information_.value < 0.7
+        some = DINE(base=base, max_rows=1000).fit(x, y)
+        assert some.information_.standard_error < 0.7 * model.information_.standard_error
+        assert model.pointwise(x, y).shape == (1000,)
+        assert np.isfinite(model.pointwise(x, y)).all()
+
+    def test_the_closed_form_is_of_all_rows(self):
+        x, y = gaussian(1000)
+        estimate = DINE(max_rows=250).fit(x, y).information_
+        assert estimate.value == DINE(base="gaussian").fit(x, y).information_.value
+
+    def test_pointwise_information_has_every_row(self, monkeypatch):
+        """As with more than 30 000 rows, only sooner."""
+        monkeypatch.setattr("pydine.questions.estimation.Settings.ladder", few_rows)
+        x, y = parabola(1000)
+        pointwise = pointwise_information(x, y)
+        assert pointwise.estimate.base == "flow"
+        assert pointwise.values.shape == pointwise.rows.shape == (1000,)
+        assert pointwise.values.mean() == pytest.approx(pointwise.estimate.value, abs=0.1)
+
+
+def few_rows(settings):
+    return LadderSettings(max_rows=250)

@@ -1,0 +1,71 @@
+"""The Gaussian base: the paper's closed form, what it predicts, and how far its flows move it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from pydine.bases.gaussian import FOLD_FACTOR, GaussianBase, algorithmic_error
+from shapes import as_latents, gaussian, gaussian_truth, given_z, latents_of
+
+
+class TestGaussian:
+    @pytest.mark.parametrize("d", [1, 3])
+    def test_the_closed_form(self, d):
+        """0.5 ln(det S_x det S_y / det S_xy), by NumPy; with corrections, less what the details say."""
+        both = np.hstack(gaussian(300, d)).T
+        both -= both.mean(axis=1, keepdims=True)
+        s = np.cov(both)
+        expected = 0.5 * np.log(np.linalg.det(s[:d, :d]) * np.linalg.det(s[d:, d:]) / np.linalg.det(s))
+        assert GaussianBase(corrected=False).fit(as_latents(both, d)).value == pytest.approx(expected, abs=1e-12)
+        corrected = GaussianBase().fit(as_latents(both, d))
+        biases = corrected.details["wishart_bias"] + corrected.details["rank_bias"]
+        assert corrected.value + biases == pytest.approx(expected, abs=1e-12)
+        assert corrected.details["wishart_bias"] == pytest.approx(d * d / 600, rel=0.05)
+
+    def test_log_ratio_against_scipy(self):
+        both = np.hstack(gaussian(300, 2)).T
+        latents = as_latents(both, 2)
+        s = latents.cross_product / latents.dof
+        new = np.hstack(gaussian(50, 2, seed=1)).T
+        expected = multivariate_normal(cov=s).logpdf(new.T)
+        for side in (slice(0, 2), slice(2, 4)):
+            expected = expected - multivariate_normal(cov=s[side, side]).logpdf(new[side].T)
+        ratio = GaussianBase().fit(latents).log_ratio
+        np.testing.assert_allclose(ratio(new, np.empty((0, 50))), expected, atol=1e-10)
+
+    def test_held_out_rows(self):
+        """In many rows their mean log-ratio is the information; with few and none of it, next to nothing."""
+        latents = as_latents(np.hstack(gaussian(5000, 2)).T, 2)
+        held_out = GaussianBase().fit(latents).held_out
+        assert held_out.mean() == pytest.approx(gaussian_truth(2, 0.6), abs=3.5 * held_out.std() / np.sqrt(5000))
+        noise = as_latents(np.hstack(gaussian(60, 4, 0.0)).T, 4)
+        assert abs(GaussianBase().fit(noise).held_out.mean()) < 0.02
+
+    def test_a_fraction_of_a_degree_of_freedom(self):
+        """Degrees of freedom that are no integer move the value smoothly."""
+        latents = as_latents(np.hstack(gaussian(200)).T, 1)
+        values = [GaussianBase().fit(replace(latents, dof=dof)).value for dof in np.linspace(149.0, 151.0, 21)]
+        steps = np.diff(values)
+        assert (steps > 0.0).all()  # the bias falls
+        assert steps.max() < 1.1 * steps.min()
+
+
+class TestAlgorithmicError:
+    def test_by_hand(self):
+        """The deviation between the closed forms of the folds' cross-products, times a factor."""
+        latents = as_latents(np.hstack(gaussian(50)).T, 1)
+        assert algorithmic_error(latents) == 0.0
+        correlations = np.array([0.5, 0.6, 0.7])
+        products = np.array([[[2.0, 2.0 * r], [2.0 * r, 2.0]] for r in correlations])
+        expected = FOLD_FACTOR * np.std(-0.5 * np.log(1.0 - correlations**2), ddof=1)
+        assert algorithmic_error(replace(latents, fold_products=products)) == pytest.approx(expected, rel=1e-12)
+
+    def test_less_than_the_sampling_error_and_falling(self):
+        errors = []
+        for n in (300, 2000):
+            latents = latents_of(*given_z(*gaussian(n)))
+            errors.append(algorithmic_error(latents))
+            assert 0.0 < errors[-1] < GaussianBase().fit(latents).standard_error
+        assert errors[1] < errors[0]

@@ -41,7 +41,7 @@ class FittedBase:
     log_ratio : callable
         Latents of new rows (dx + dy, m) and their z (dz, m) to log-ratios (m,).
     evaluate : callable
-        Makes `held_out`, when it is asked for.
+        Makes `held_out`, when it is asked for. What is fitted is pickled with its estimate, so no lambda.
     details : dict
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -81,7 +82,7 @@ class FlowBase:
         names = [member.name for member in members]
         details = {**anchor.details, "mixture": dict(zip(names, weights.tolist(), strict=True))}
         error = max(anchor.standard_error, mean_and_error(ratios)[1])
-        return FittedBase("flow", anchor.value + gain, error, ratio, lambda: ratios, details)
+        return FittedBase("flow", anchor.value + gain, error, ratio, partial(np.asarray, ratios), details)
 
 
 def _blended(stacks: Sequence[tuple[FloatArray, FloatArray]], parts: Sequence[float]) -> tuple[FloatArray, FloatArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -25,7 +26,7 @@ FOLD_FACTOR = 1.25
 
 @dataclass(frozen=True)
 class GaussianBase:
-    """Jointly Gaussian latents and the closed form 0.5 ln(det S_x det S_y / det S_xy) (paper, DINA-Gaussian).
+    """Jointly Gaussian latents and the closed form 0.5 ln(det S_x det S_y / det S_xy) (paper, DINE-Gaussian).
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class GaussianBase:
             details = {"wishart_bias": wishart_bias(dx, dy, dof), "rank_bias": ranks.bias}
             value, error = value - wishart_bias(dx, dy, dof) - ranks.bias, error * ranks.inflation
         ratio = EllipticalRatio(covariance, np.inf, dx)
-        return FittedBase("gaussian", value, error, ratio, lambda: self._held_out(latents), details)
+        return FittedBase("gaussian", value, error, ratio, partial(self._held_out, latents), details)
 
     def _held_out(self, latents: Latents) -> FloatArray:
         """Log-ratios with the covariance of the other folds, less chance, mixed with independence.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -41,20 +42,22 @@ class StudentBase:
         correlation = _student_correlation(t, degrees)
 
         ratio = EllipticalRatio(correlation, degrees, dx, maps)
-
-        def held_out() -> FloatArray:
-            ratios, folds = np.empty(n), dealt(latents.outwards, self.folds)
-            for rows in folds:
-                learned = _student_correlation(np.delete(t, rows, axis=1), degrees)
-                learned = without_chance(learned, dx, latents.dof * (1.0 - len(rows) / n))
-                ratios[rows] = EllipticalRatio(learned, degrees, dx).of(t[:, rows])
-            return or_independent(ratios, folds)
-
         value, error = mean_and_error(ratio.of(t))
         ranks = rank_effect(correlation, dx, latents.dof, n)
-        details = {"wishart_bias": wishart_bias(dx, dy, latents.dof), "rank_bias": ranks.bias}
-        value -= sum(details.values())
-        return FittedBase("student", value, error, ratio, held_out, {**details, "student_degrees": degrees})
+        biases = {"wishart_bias": wishart_bias(dx, dy, latents.dof), "rank_bias": ranks.bias}
+        value -= sum(biases.values())
+        details: dict[str, object] = {**biases, "student_degrees": degrees}
+        return FittedBase("student", value, error, ratio, partial(self._held_out, latents, t, degrees), details)
+
+    def _held_out(self, latents: Latents, t: FloatArray, degrees: float) -> FloatArray:
+        """Log-ratios of Student scores (dx + dy, n) with the correlation of other folds, mixed with independence."""
+        dx, n, folds = latents.dimensions[0], latents.n_rows, dealt(latents.outwards, self.folds)
+        ratios = np.empty(n)
+        for rows in folds:
+            learned = _student_correlation(np.delete(t, rows, axis=1), degrees)
+            learned = without_chance(learned, dx, latents.dof * (1.0 - len(rows) / n))
+            ratios[rows] = EllipticalRatio(learned, degrees, dx).of(t[:, rows])
+        return or_independent(ratios, folds)
 
 
 def _student_degrees(scores: FloatArray) -> float:

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pydine
-from pydine.inputs.files import Frame
 from pydine.inputs.checks import TiesWarning
+from pydine.inputs.files import Frame
 from pydine.nulls.blocks import adjusted
 from pydine.questions.ranking import rank
 from pydine.report import Provenance, calibration, content, make_report, to_html

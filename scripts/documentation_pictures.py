@@ -20,8 +20,9 @@ from PIL import Image
 from scipy.special import ndtr
 
 import pydine
-from pydine.latents.flows import fit_rank_flow
+from pydine.inputs.table import Question
 from pydine.latents.scores import ScoreMap
+from pydine.latents.workshop import Workshop
 from pydine.units.ladder import LadderSettings
 
 mpl.use("Agg")
@@ -146,7 +147,8 @@ def residuals() -> Any:
 def calibration() -> Any:
     """Histograms of u, the flow's distribution function at the rows, in three slices of z."""
     x, y, z = curved(3000)
-    flow, found = fit_rank_flow(x[:, None], y[:, None], z[:, None], LadderSettings())
+    question = Question.of(x[:, None], y[:, None], z[:, None])
+    flow, found = Workshop(question.table, LadderSettings()).flow(question)
     fitted = next(iter(flow.units.values()))
     scores = ScoreMap.fit(x)[1]
     uniform = {"by ranks alone": ndtr(scores), "by the flow": ndtr(fitted.latent(scores, found.z))}

@@ -17,11 +17,12 @@ def calls(monkeypatch):
     made = []
 
     def mutual_information(x, y, z=None, *, data, **options):
-        sample = read_question(x, y, z, data=data)
+        question = read_question(x, y, z, data=data)
         made.append((x, y, z))
         alone = {"bmi": 0.2, "sex": -0.0001}.get(x, 0.1)
         value = alone if z is None else alone / 2
-        return InformationEstimate(value, 0.01, "gaussian", sample.n_samples, sample.dimensions, names=sample.names)
+        rows = question.table.n_samples
+        return InformationEstimate(value, 0.01, "gaussian", rows, question.dimensions, names=question.names)
 
     monkeypatch.setattr(pydine, "mutual_information", mutual_information, raising=False)
     return made

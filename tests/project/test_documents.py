@@ -26,6 +26,8 @@ BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 # The last digits differ between machines: the arithmetic is vectorised as each of them can.
 CLOSE = {"rel": 0.05, "abs": 0.02}
+WITH_ERROR = re.compile(rf"({NUMBER.pattern})\s*±\s*({NUMBER.pattern})")
+SHARE_OF_ERROR = 0.05  # of the standard error beside a number: how far it may be away
 
 
 class Block(NamedTuple):
@@ -73,11 +75,33 @@ def run_command(block, monkeypatch):
     return printed.getvalue()
 
 
+def tolerances(shown):
+    """How far the numbers of a text that have a standard error beside them may be away, by where they begin."""
+    return {
+        match.start(1): max(SHARE_OF_ERROR * float(match[2]), 0.5 * last_digit(match[1]))
+        for match in WITH_ERROR.finditer(shown)
+    }
+
+
+def last_digit(number):
+    """One unit of the last digit of a number as it is written: 0.01 of "1.50", 100 of "1.5e3"."""
+    mantissa, _, exponent = number.partition("e")
+    return 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+
+
 def assert_prints(printed, shown):
-    """The same words, the same integers, and other numbers that are close; blanks do not count."""
+    """The same words, the same integers, and other numbers that are close; blanks do not count.
+
+    What is close, the standard error says where there is one.
+    """
     assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
-    for got, expected in zip(NUMBER.findall(printed), NUMBER.findall(shown), strict=True):
-        if expected.lstrip("+-").isdigit():
+    by_error = tolerances(shown)
+    for got, match in zip(NUMBER.findall(printed), NUMBER.finditer(shown), strict=True):
+        expected = match[0]
+        if match.start() in by_error:
+            rounding = 1e-9 * last_digit(expected)
+            assert abs(float(got) - float(expected)) <= by_error[match.start()] + rounding, shown
+        elif expected.lstrip("+-").isdigit():
             assert got == expected, shown
         else:
             assert float(got) == pytest.approx(float(expected), **CLOSE), shown
@@ -110,6 +134,10 @@ def test_the_code_runs_and_prints_what_is_shown(document, tmp_path, monkeypatch)
     [
         ("a is 0.51 nats\n", "a  is 0.50 nats"),
         ("n = 442, p = 1e-31", "n = 442, p = 2.8e-30"),
+        ("0.154 ± 0.021 nats", "0.153  ± 0.021 nats"),
+        ("1.54 ± 0.21 and 0.20 ± 0.01", "1.53 ± 0.21 and 0.20 ± 0.01"),
+        ("12 ± 21", "11 ± 21"),
+        ("-0.0001 ± 0.0021", "0.0000 ± 0.0021"),
     ],
 )
 def test_what_counts_as_the_same(printed, shown):
@@ -123,6 +151,12 @@ def test_what_counts_as_the_same(printed, shown):
         ("n = 441", "n = 442"),
         ("b is 0.50 nats", "a is 0.50 nats"),
         ("", "0.50"),
+        ("0.155 ± 0.021 nats", "0.153 ± 0.021 nats"),
+        ("0.16 ± 0.02 nats", "0.15 ± 0.02 nats"),
+        ("0.15 ± 0.06 nats", "0.15 ± 0.02 nats"),
+        ("13 ± 21", "11 ± 21"),
+        ("0.50 and 0.211 ± 0.010", "0.50 and 0.200 ± 0.010"),
+        ("n = 12, 0.20 ± 9.0", "n = 11, 0.20 ± 9.0"),
     ],
 )
 def test_what_does_not(printed, shown):

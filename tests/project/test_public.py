@@ -52,6 +52,7 @@ def test_all_is_complete():
     assert len(set(pydine.__all__)) == len(pydine.__all__)
     assert {"DINE", "InformationEstimate", "TiesWarning", "__version__", "mutual_information"} <= set(pydine.__all__)
     assert {"PointwiseInformation", "pointwise_information"} <= set(pydine.__all__)
+    assert {"DeterminedWarning", "UnitCache", "independence_test", "pairwise_information"} <= set(pydine.__all__)
     for name in pydine.__all__:
         assert getattr(pydine, name) is not None
     assert set(pydine.__all__) <= set(dir(pydine))

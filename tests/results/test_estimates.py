@@ -148,8 +148,9 @@ def pair():
 
 
 class TestPictures:
-    def test_an_estimate(self, pair):
-        estimate = pydine.mutual_information(*pair)
+    @pytest.mark.parametrize("base", ["auto", "gaussian", "student", "flow"])
+    def test_an_estimate(self, pair, base):
+        estimate = pydine.mutual_information(*pair, base=base)
         axes = estimate.plot()
         assert len(axes.collections[0].get_offsets()) == 200
         plt.close(axes.figure)

@@ -26,7 +26,7 @@ FOLD_FACTOR = 1.25
 
 @dataclass(frozen=True)
 class GaussianBase:
-    """Jointly Gaussian latents and the closed form 0.5 ln(det S_x det S_y / det S_xy) (paper, DINA-Gaussian).
+    """Jointly Gaussian latents and the closed form 0.5 ln(det S_x det S_y / det S_xy) (paper, DINE-Gaussian).
 
     Parameters
     ----------

@@ -185,18 +185,10 @@ def read_variables(
         Once, if more than 5% of the rows of a column have a value in common with another row.
     """
     check_nan_policy(nan_policy)
-    source = Source.read(data)
     is_rest = isinstance(given, str) and given == REST
-    fixed = None if given is None or is_rest else source.select("given", given)
-    grouped = {str(name): source.select(f"groups[{name!r}]", columns) for name, columns in (groups or {}).items()}
-    taken = {name for block in [*grouped.values(), *([] if fixed is None else [fixed])] for name in block.names}
-    singles = source.select("data", list(source.names))
-    left = [i for i, name in enumerate(singles.names) if name not in taken]
-    singles = Columns("data", tuple(singles.names[i] for i in left), singles.values[:, left])
-    _check_names(singles, grouped, fixed)
-    blocks = [singles, *grouped.values(), *([] if fixed is None else [fixed])]
+    blocks = _variable_blocks(data, None if is_rest else given, groups or {})
     blocks, kept = finite_rows(blocks, omit=nan_policy == "omit")
-    variables = _assemble(blocks[0], dict(zip(grouped, blocks[1:], strict=False)), fixed and blocks[-1], kept)
+    variables = _assemble(blocks, [str(name) for name in groups or {}], kept)
     _check_table_rows(variables, is_rest)
     for block in blocks:
         check_range(block)
@@ -204,25 +196,42 @@ def read_variables(
     return variables
 
 
-def _assemble(singles: Columns, groups: dict[str, Columns], given: Columns | None, kept: Kept) -> Variables:
-    blocks = [singles, *groups.values(), *([] if given is None else [given])]
+def _variable_blocks(data: Any, given: Any, groups: Mapping[str, Sequence[Any]]) -> list[Columns]:
+    """Columns that are variables by themselves, then the groups one by one, then what is given, if only no columns."""
+    source = Source.read(data)
+    singles = source.select("data", list(source.names))
+    fixed = Columns("given", (), singles.values[:, :0])
+    if given is not None and (selected := source.select("given", given)).names:
+        fixed = selected
+    grouped = {str(name): source.select(f"groups[{name!r}]", columns) for name, columns in groups.items()}
+    taken = {name for block in [*grouped.values(), fixed] for name in block.names}
+    if taken:
+        left = [i for i, name in enumerate(singles.names) if name not in taken]
+        singles = Columns("data", tuple(singles.names[i] for i in left), singles.values[:, left])
+    _check_names(singles, grouped, fixed)
+    return [singles, *grouped.values(), fixed]
+
+
+def _assemble(blocks: Sequence[Columns], groups: Sequence[str], kept: Kept) -> Variables:
     table = Table.of([block.values for block in blocks], [block.names for block in blocks], kept)
-    members: dict[str, tuple[int, ...]] = {name: (i,) for i, name in enumerate(singles.names)}
+    members: dict[str, tuple[int, ...]] = {name: (i,) for i, name in enumerate(blocks[0].names)}
     start = len(members)
-    for name, block in groups.items():
+    for name, block in zip(groups, blocks[1:-1], strict=True):
         members[name] = tuple(range(start, start + len(block.names)))
         start += len(block.names)
     return Variables(table, members, tuple(range(start, len(table.names))))
 
 
-def _check_names(singles: Columns, groups: dict[str, Columns], given: Columns | None) -> None:
+def _check_names(singles: Columns, groups: dict[str, Columns], given: Columns) -> None:
     if len(singles.names) + len(groups) < 2:
         raise ValueError(
             f"data must have at least two variables beside what is given, but has {len(singles.names) + len(groups)}; "
             "pass more columns."
         )
-    seen: dict[str, str] = dict.fromkeys(given.names, "given") if given is not None else {}
+    seen: dict[str, str] = dict.fromkeys(given.names, "given")
     for group, block in groups.items():
+        if not block.names:
+            raise ValueError(f"{block.label} must have at least one column, but has none; name one or leave it out.")
         if group in singles.names:
             raise ValueError(f"groups must not be named as a column is, but {group!r} is both; rename the group.")
         for name in block.names:

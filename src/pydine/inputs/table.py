@@ -24,7 +24,7 @@ class Table:
     Parameters
     ----------
     columns : ndarray of float64, shape (p, n)
-        C-contiguous. They may share memory with the caller's data: not to be written to.
+        C-contiguous, in memory of its own.
     names : tuple of str
     kept : ndarray of bool, shape (rows of the data,), optional
         Which rows of the data these are, if some were left out because of NaN or infinity.
@@ -37,7 +37,12 @@ class Table:
     @classmethod
     def of(cls, blocks: Sequence[FloatArray], names: Sequence[tuple[str, ...]] = (), kept: Kept = None) -> Table:
         """Columns of several blocks (n, d_i), side by side."""
-        columns = np.ascontiguousarray(np.hstack(blocks).T)
+        # Straight into their places: side by side first would be one more copy of all data.
+        columns = np.empty((sum(block.shape[1] for block in blocks), len(blocks[0])))
+        start = 0
+        for block in blocks:
+            columns[start : start + block.shape[1]] = block.T
+            start += block.shape[1]
         every = tuple(name for block in names for name in block)
         return cls(columns, every or tuple(map(str, range(len(columns)))), kept)
 

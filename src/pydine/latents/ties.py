@@ -19,8 +19,9 @@ def without_ties(question: Question) -> Question:
     """The question with tied values of x and y spread at random, by less than half of the gap to the next value.
 
     What a column of integers tells of another is not changed by it (a draw tells nothing), but densities need it.
-    The question itself is returned if few of its rows are tied. The draws are always the same, and go to rows and
-    columns by their values: another order of either, x and y swapped, or a column negated, make no difference.
+    The question itself is returned if few of its rows are tied, or if float64 has no room between its values. The draws
+    are always the same, and go to rows and columns by their values: another order of either, x and y swapped, or a
+    column negated, make no difference.
     """
     table, sides = question.table, (*question.x, *question.y)
     tied = [i for i in sides if _is_tied(table.columns[i])]
@@ -37,6 +38,8 @@ def without_ties(question: Question) -> Question:
         draws = np.empty(table.n_samples)
         draws[rows] = rng.uniform(-LARGEST_SHIFT, LARGEST_SHIFT, table.n_samples)
         columns[i] += signs(scores[i][None], marks)[0] * _room(columns[i]) * draws
+    if np.array_equal(columns, table.columns):  # values are next to each other in float64, with no room between
+        return question
     return replace(question, table=replace(table, columns=columns))
 
 

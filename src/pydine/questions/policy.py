@@ -118,26 +118,35 @@ def left_over(columns: Sequence[int], given: Sequence[int], workshop: Workshop) 
     columns = [i for i in columns if signatures[i] not in known_signatures]
     if not (columns and given):
         return tuple(columns)
-    values = workshop.table.columns
-    left = _varies_beyond(workshop.scores(columns), workshop.scores(given))
-    left &= _varies_beyond(_standardised(values[columns]), _standardised(values[list(given)]))
+    scores, own = workshop.scores(columns), workshop.table.columns[columns]
+    left: NDArray[np.bool_] = _beyond(scores, workshop.scores(given)).var(axis=1) > SMALLEST_VARIANCE
+    scale, standardised = _standardised(own)
+    residuals = _beyond(standardised, _standardised(workshop.table.columns[list(given)])[1])
+    # In a column with heavy tails a few rows make all of the variance, beside which what is left of the others may look
+    # like rounding. So what looks like it is to be so in ranks, too.
+    for k in np.flatnonzero(left & (residuals.var(axis=1) <= SMALLEST_VARIANCE)):
+        linear = workshop.map_of(columns[k])(own[k] - scale[k] * residuals[k])
+        left[k] = (scores[k] - linear).var() > SMALLEST_VARIANCE
     return tuple(column for column, is_left in zip(columns, left, strict=True) if is_left)
 
 
-def _varies_beyond(columns: FloatArray, given: FloatArray) -> NDArray[np.bool_]:
-    """Whether columns (d, n) vary beyond what a linear function of others (m, n) makes of them, shape (d,)."""
+def _beyond(columns: FloatArray, given: FloatArray) -> FloatArray:
+    """What is left of columns (d, n) beside a linear function of others (m, n), shape (d, n)."""
     basis = np.vstack([np.ones(given.shape[1]), given]).T
-    residuals = columns.T - basis @ np.linalg.lstsq(basis, columns.T, rcond=None)[0]
-    varies: NDArray[np.bool_] = residuals.var(axis=0) > SMALLEST_VARIANCE
-    return varies
+    residuals: FloatArray = (columns.T - basis @ np.linalg.lstsq(basis, columns.T, rcond=None)[0]).T
+    return residuals
 
 
-def _standardised(columns: FloatArray) -> FloatArray:
-    """Columns (d, n) with a mean of 0 and a variance of 1; the largest value is taken out first, for range."""
-    scaled = columns / np.abs(columns).max(axis=1, keepdims=True)
+def _standardised(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Deviations (d, 1) of columns (d, n), and the columns with a mean of 0 and a deviation of 1.
+
+    The largest value is taken out first, for range.
+    """
+    largest = np.abs(columns).max(axis=1, keepdims=True)
+    scaled = columns / largest
     centred = scaled - scaled.mean(axis=1, keepdims=True)
-    standardised: FloatArray = centred / centred.std(axis=1, keepdims=True)
-    return standardised
+    deviations = centred.std(axis=1, keepdims=True)
+    return largest * deviations, centred / deviations
 
 
 def _independent(columns: FloatArray) -> list[int]:

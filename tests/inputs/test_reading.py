@@ -1,5 +1,6 @@
+"""Whatever people pass: read as it is, or refused with one sentence that says what to do."""
+
 import datetime as dt
-import pickle
 import tracemalloc
 import warnings
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from pydine.inputs.checks import TiesWarning
-from pydine.inputs.reading import read_question
+from pydine.inputs.reading import read_question, read_rows, read_variables
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -42,9 +43,10 @@ TABLES = {
 }
 
 
-def assert_same(sample, x, y, z=None):
-    for read, truth in zip((sample.x, sample.y, sample.z), (x, y, z), strict=True):
-        expected = np.empty((sample.n_samples, 0)) if truth is None else np.reshape(truth, (len(truth), -1))
+def assert_same(question, x, y, z=None):
+    assert question.table.columns.flags.c_contiguous
+    for read, truth in zip(question.values(), (x, y, z), strict=True):
+        expected = np.empty((question.table.n_samples, 0)) if truth is None else np.reshape(truth, (len(truth), -1))
         assert read.dtype == np.float64
         assert read.flags.c_contiguous
         np.testing.assert_array_equal(read, expected)
@@ -80,45 +82,45 @@ class TestWhatIsRead:
         ],
     )
     def test_one_column(self, make):
-        sample = read_question(make(A.copy()), B, make(C.copy()))
-        assert_same(sample, A, B, C)
-        assert sample.names == (("x",), ("y",), ("z",))
-        assert sample.dimensions == (1, 1, 1)
-        assert sample.n_samples == N
+        question = read_question(make(A.copy()), B, make(C.copy()))
+        assert_same(question, A, B, C)
+        assert question.names == (("x",), ("y",), ("z",))
+        assert question.dimensions == (1, 1, 1)
+        assert question.table.n_samples == N
 
     @pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, np.ndarray.tolist, list])
     def test_unnamed_columns(self, make):
-        sample = read_question(make(TABLE[:, :2]), make(TABLE[:, 2:3]), make(TABLE[:, 3:]))
-        assert_same(sample, TABLE[:, :2], C, TABLE[:, 3:])
-        assert sample.names == (("x0", "x1"), ("y",), ("z0", "z1"))
+        question = read_question(make(TABLE[:, :2]), make(TABLE[:, 2:3]), make(TABLE[:, 3:]))
+        assert_same(question, TABLE[:, :2], C, TABLE[:, 3:])
+        assert question.names == (("x0", "x1"), ("y",), ("z0", "z1"))
 
     @pytest.mark.parametrize("frame", FRAMES)
     def test_frames_as_arguments(self, frame):
         frame = FRAMES[frame]()
-        sample = read_question(frame, RNG.normal(size=N))
-        np.testing.assert_array_equal(sample.x, TABLE)
-        assert sample.names == (tuple(NAMES), ("y",), ())
+        question = read_question(frame, RNG.normal(size=N))
+        np.testing.assert_array_equal(question.values()[0], TABLE)
+        assert question.names == (tuple(NAMES), ("y",), ())
 
     def test_names_of_series(self):
-        sample = read_question(pd.Series(A, name="bmi"), pl.Series("target", B), pd.Series(C, name=3))
-        assert sample.names == (("bmi",), ("target",), ("column 3",))
+        question = read_question(pd.Series(A, name="bmi"), pl.Series("target", B), pd.Series(C, name=3))
+        assert question.names == (("bmi",), ("target",), ("column 3",))
 
     @pytest.mark.parametrize("table", TABLES)
     def test_names_in_data(self, table):
-        sample = read_question("d", ["b"], ["e", "a"], data=TABLES[table]())
-        assert_same(sample, D, B, TABLE[:, [4, 0]])
-        assert sample.names == (("d",), ("b",), ("e", "a"))
+        question = read_question("d", ["b"], ["e", "a"], data=TABLES[table]())
+        assert_same(question, D, B, TABLE[:, [4, 0]])
+        assert question.names == (("d",), ("b",), ("e", "a"))
 
     @pytest.mark.parametrize("make", [pd.Index, np.array, tuple])
     def test_lists_of_names_of_other_kinds(self, make):
-        sample = read_question("a", "b", make(["c", "d"]), data=FRAMES["pandas"]())
-        assert sample.names[2] == ("c", "d")
+        question = read_question("a", "b", make(["c", "d"]), data=FRAMES["pandas"]())
+        assert question.names[2] == ("c", "d")
 
     @pytest.mark.parametrize("data", [TABLE, TABLE.tolist(), pd.DataFrame(TABLE)])
     def test_positions_in_data(self, data):
-        sample = read_question(3, -1, np.array([0, 1]), data=data)
-        assert_same(sample, D, E, TABLE[:, :2])
-        assert sample.names == (("column 3",), ("column 4",), ("column 0", "column 1"))
+        question = read_question(3, -1, np.array([0, 1]), data=data)
+        assert_same(question, D, E, TABLE[:, :2])
+        assert question.names == (("column 3",), ("column 4",), ("column 0", "column 1"))
 
     def test_tuples_that_are_names(self):
         frame = pd.DataFrame(TABLE[:, :3], columns=pd.MultiIndex.from_tuples([(1, "a"), (1, "b"), (2, "a")]))
@@ -130,9 +132,9 @@ class TestWhatIsRead:
     )
     def test_no_columns_in_z_is_no_z(self, z, data):
         x, y = ("a", "b") if data is not None else (A, B)
-        sample = read_question(x, y, z, data=data)
-        assert sample.z.shape == (N, 0)
-        assert sample.names == ((x if data is not None else "x",), (y if data is not None else "y",), ())
+        question = read_question(x, y, z, data=data)
+        assert question.values()[2].shape == (N, 0)
+        assert question.names == ((x if data is not None else "x",), (y if data is not None else "y",), ())
 
     @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, ">f8"])
     def test_other_floats(self, dtype):
@@ -167,24 +169,37 @@ class TestWhatIsRead:
     def test_booleans_are_zero_and_one(self, make):
         flags = RNG.random(N) < 0.5
         with pytest.warns(TiesWarning):
-            sample = read_question(A, make(flags))
-        assert_same(sample, A, flags.astype(float))
+            question = read_question(A, make(flags))
+        assert_same(question, A, flags.astype(float))
 
-    def test_clean_arrays_are_not_copied(self):
+    def test_the_table_is_not_the_caller_s(self):
         x = np.ascontiguousarray(TABLE[:, :2])
         y = C.copy()
-        sample = read_question(x, y)
-        assert np.shares_memory(sample.x, x)
-        assert np.shares_memory(sample.y, y)
+        columns = read_question(x, y).table.columns
+        assert not np.shares_memory(columns, x)
+        assert not np.shares_memory(columns, y)
 
-    def test_memory_stays_a_small_multiple(self):
-        table = np.random.default_rng(1).normal(size=(100_000, 7))
-        frame = pd.DataFrame(table, columns=list("abcdefg"))
+    @pytest.mark.parametrize("policy", ["raise", "omit"])
+    @pytest.mark.parametrize(
+        ("make", "read"),
+        [
+            (np.asarray, lambda wide, **how: read_question(wide[:, 0], wide[:, 1], wide[:, 2:], **how)),
+            (pd.DataFrame, lambda wide, **how: read_question(0, 1, [*range(2, 20)], data=wide, **how)),
+            (np.asarray, read_variables),
+            (pd.DataFrame, lambda wide, **how: read_variables(wide, [8, 9], {"pair": [0, 1]}, **how)),
+        ],
+        ids=["arrays", "frame", "table", "frame with groups"],
+    )
+    def test_memory_stays_a_small_multiple(self, make, read, policy):
+        """Two copies of the data (columns side by side, then the table), and room to sort one column."""
+        wide = np.random.default_rng(1).normal(size=(30_000, 20))
+        wide[MARK, 3] = np.nan if policy == "omit" else 0.0
+        data = make(wide)
         tracemalloc.start()
-        read_question("a", "b", list("cdefg"), data=frame)
+        read(data, nan_policy=policy)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert peak < 2.5 * table.nbytes
+        assert peak < 2.3 * wide.nbytes
 
 
 class TestMissingValues:
@@ -220,16 +235,16 @@ class TestMissingValues:
     @missing
     def test_omitted_and_counted(self, make):
         holed = self.holed()
-        sample = read_question(make(holed), B, C, nan_policy="omit")
+        question = read_question(make(holed), B, C, nan_policy="omit")
         keep = np.arange(N) != MARK
-        assert_same(sample, holed[keep], B[keep], C[keep])
-        assert sample.n_dropped == 1
+        assert_same(question, holed[keep], B[keep], C[keep])
+        assert question.table.n_dropped == 1
 
     @pytest.mark.parametrize("dtype", ["Int64", "int64[pyarrow]"])
     def test_nullable_integers(self, dtype):
         x = pd.Series(RNG.permutation(N), dtype=dtype)
         x[MARK] = None
-        assert read_question(x, B, nan_policy="omit").n_dropped == 1
+        assert read_question(x, B, nan_policy="omit").table.n_dropped == 1
 
     @settings(deadline=None, max_examples=30)
     @given(
@@ -243,9 +258,9 @@ class TestMissingValues:
         for row, column, value in bad:
             table[row, column] = value
         rows = sorted(set(range(N)) - {row for row, _, _ in bad})
-        sample = read_question(table[:, :2], table[:, 2], table[:, 3:], nan_policy="omit")
-        assert_same(sample, TABLE[rows, :2], TABLE[rows, 2], TABLE[rows, 3:])
-        assert sample.n_dropped == N - len(rows)
+        question = read_question(table[:, :2], table[:, 2], table[:, 3:], nan_policy="omit")
+        assert_same(question, TABLE[rows, :2], TABLE[rows, 2], TABLE[rows, 3:])
+        assert question.table.n_dropped == N - len(rows)
 
     def test_first_bad_entry_is_named(self):
         frame = FRAMES["pandas"]()
@@ -359,7 +374,7 @@ class TestWhatIsRefused:
         columns = 4
         needed = columns + 10
         x, y, z = TABLE[:needed, :2], C[:needed], D[:needed]
-        assert read_question(x, y, z).n_samples == needed
+        assert read_question(x, y, z).table.n_samples == needed
         message = refusal(x[1:], y[1:], z[1:])
         assert message.startswith("x, y and z must have at least 14 rows")
         assert "but have 13 rows" in message
@@ -395,81 +410,6 @@ class TestWhatIsRefused:
     @pytest.mark.parametrize("scale", [1e130, 1e-130])
     def test_values_within_the_range_of_squares(self, scale):
         assert_same(read_question(A * scale, B), A * scale, B)
-
-
-class TestColumnsOverAgain:
-    @staticmethod
-    def monotone(name):
-        return {
-            "cube": lambda v: v**3,
-            "exp": np.exp,
-            "affine": lambda v: 2 * v - 3,
-            "negative": np.negative,
-            "reciprocal": lambda v: -1 / (v - v.min() + 1),
-            "falling": lambda v: np.exp(-v),
-        }[name]
-
-    def test_the_same_column_in_x_and_y(self):
-        message = refusal(TABLE[:, :3], B)
-        assert message == (
-            "y holds the same values as column 1 of x in all 60 rows, "
-            "so that the information is infinite as far as they tell; leave it out of x or out of y."
-        )
-        assert "column 'a' of y holds the same values as column 'a' of x" in refusal("a", "a", data=columns())
-
-    @pytest.mark.parametrize(
-        ("name", "direction"),
-        [
-            ("cube", "increasing"),
-            ("exp", "increasing"),
-            ("affine", "increasing"),
-            ("reciprocal", "increasing"),
-            ("negative", "decreasing"),
-            ("falling", "decreasing"),
-        ],
-    )
-    @pytest.mark.parametrize("n", [N, N - 1])
-    def test_monotone_functions(self, name, direction, n):
-        message = refusal(A[:n], self.monotone(name)(A[:n]))
-        assert message.startswith(f"y is a strictly {direction} function of x in all {n} rows")
-        assert "infinite" in message
-
-    @settings(deadline=None, max_examples=50)
-    @given(
-        values=st.lists(st.integers(-20, 20), min_size=12, max_size=12).filter(lambda v: len(set(v)) > 1),
-        rising=st.booleans(),
-    )
-    def test_monotone_functions_of_tied_values(self, values, rising):
-        x = np.array(values, dtype=float)
-        y = np.arctan(x) * (1 if rising else -1)
-        assert ("increasing" if rising else "decreasing") in refusal(x, y)
-
-    @settings(deadline=None, max_examples=50)
-    @given(order=st.permutations(range(12)))
-    def test_other_orders_are_no_copies(self, order):
-        x = np.arange(12.0)
-        if list(order) in (sorted(order), sorted(order, reverse=True)):
-            assert "infinite" in refusal(x, np.array(order))
-        else:
-            assert read_question(x, np.array(order)).n_samples == 12
-
-    @pytest.mark.parametrize("name", ["cube", "negative"])
-    def test_a_column_that_z_holds_too(self, name):
-        copy = self.monotone(name)(A)
-        message = refusal(TABLE[:, :2], C, copy)
-        assert message.startswith("column 0 of x is a strictly ")
-        assert "constant once z is known; leave it out of x or out of z" in message
-        assert "leave it out of y or out of z" in refusal(B, A, np.column_stack([C, A]))
-
-    def test_a_column_in_all_three(self):
-        assert "constant once z is known" in refusal(A, A, A)
-
-    @pytest.mark.parametrize("label", ["x", "y", "z"])
-    def test_twice_in_one_argument(self, label):
-        arguments = {"x": A, "y": B, "z": C, label: np.column_stack([D, E, D])}
-        message = refusal(**arguments)
-        assert message.startswith(f"column 2 of {label} holds the same values as column 0 of {label}")
-        assert f"makes {label} singular; leave one of the two out" in message
 
 
 class TestReferences:
@@ -529,49 +469,143 @@ class TestReferences:
         assert "x must name one-dimensional columns of data" in refusal("a", "b", data={"a": TABLE, "b": B})
 
 
-class TestTies:
-    def test_one_warning_names_every_column(self):
-        frame = FRAMES["pandas"]().assign(a=np.repeat([0.0, 1.0], N // 2), e=np.round(E))
+class TestCopies:
+    """What is there twice is no fault of the input: the policy of the questions has an answer to it."""
+
+    @pytest.mark.parametrize("label", ["x", "y", "z"])
+    def test_copies_are_read_as_they_are(self, label):
+        arguments = {"x": A, "y": B, "z": C, label: np.column_stack([D, A, B, C, D])}
+        assert_same(read_question(**arguments), *arguments.values())
+
+    def test_a_name_may_be_asked_for_twice(self):
+        assert read_question("a", "a", ["a", "b"], data=columns()).names == (("a",), ("a",), ("a", "b"))
+
+
+class TestRows:
+    def test_what_a_fit_would_refuse_is_fine(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            question = read_rows([1.0, 1.0], [[2.0, 3.0], [2.0, 3.0]], [0.0, 1e300])
+        assert_same(question, [1.0, 1.0], [[2.0, 3.0], [2.0, 3.0]], [0.0, 1e300])
+
+    def test_no_row_at_all(self):
+        assert read_rows(A[:0], TABLE[:0, :2], C[:0]).table.columns.shape == (4, 0)
+
+    @pytest.mark.parametrize(
+        ("rows", "message"),
+        [
+            ((A, B[1:]), "x and y must have the same number of rows"),
+            ((A, np.where(np.arange(N) == MARK, np.nan, B)), "y must hold finite numbers, but 1 of its 60 rows"),
+        ],
+    )
+    def test_what_no_model_can_map(self, rows, message):
+        with pytest.raises(ValueError, match=message):
+            read_rows(*rows)
+
+
+def refused_table(*args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError) as caught:  # noqa: PT011 (the callers look at the message)
+            read_variables(*args, **kwargs)
+    return str(caught.value)
+
+
+class TestWholeTables:
+    @pytest.mark.parametrize("table", TABLES)
+    def test_every_column_is_a_variable(self, table):
+        variables = read_variables(TABLES[table]())
+        np.testing.assert_array_equal(variables.table.columns, TABLE.T)
+        assert variables.members == {name: (i,) for i, name in enumerate(NAMES)}
+        assert variables.given == ()
+        assert variables.sizes == [1] * 5
+
+    def test_columns_of_arrays_go_by_position(self):
+        variables = read_variables(TABLE, given=-1)
+        assert variables.table.names == ("column 0", "column 1", "column 2", "column 3", "column 4")
+        assert variables.given == (4,)
+
+    def test_groups_and_what_is_given(self):
+        variables = read_variables(columns(), given=["b"], groups={"pair": ["e", "a"]})
+        assert variables.members == {"c": (0,), "d": (1,), "pair": (2, 3)}
+        assert variables.table.names == ("c", "d", "e", "a", "b")
+        np.testing.assert_array_equal(variables.table.columns, TABLE[:, [2, 3, 4, 0, 1]].T)
+        assert variables.given == (4,)
+        assert variables.sizes == [1, 1, 2]
+
+    def test_a_pair_is_a_question_about_the_same_table(self):
+        variables = read_variables(columns(), given=["b"], groups={"pair": ["e", "a"]})
+        question = variables.pair("pair", "d")
+        assert question.table is variables.table
+        assert question.names == (("e", "a"), ("d",), ("b",))
+
+    def test_given_the_rest(self):
+        variables = read_variables(columns(), given="rest", groups={"pair": ["e", "a"]})
+        assert variables.given == ()
+        assert variables.pair("b", "d", rest=True).names == (("b",), ("d",), ("c", "e", "a"))
+
+    @pytest.mark.parametrize("given", [None, [], ()])
+    def test_nothing_given(self, given):
+        assert read_variables(TABLE, given=given).given == ()
+
+    def test_rows_go_from_all_columns_together(self):
+        holed = {**columns(), "b": [np.inf, *B[1:]], "e": [*E[:-1], None]}
+        message = refused_table(holed)
+        assert message.startswith("data must hold finite numbers, but 2 of its 60 rows hold NaN or infinity")
+        variables = read_variables(holed, given="b", nan_policy="omit")
+        np.testing.assert_array_equal(variables.table.columns, TABLE[1:-1, [0, 2, 3, 4, 1]].T)
+        np.testing.assert_array_equal(variables.table.positions, np.arange(1, N - 1))
+        assert variables.table.n_dropped == 2
+
+    @pytest.mark.parametrize(
+        ("asked", "message"),
+        [
+            ({"given": list("abcd")}, "data must have at least two variables beside what is given, but has 1;"),
+            ({"groups": {"all": NAMES}}, "data must have at least two variables beside what is given, but has 1;"),
+            ({"groups": {"none": []}}, "groups['none'] must have at least one column, but has none;"),
+            ({"groups": {"c": ["a", "b"]}}, "groups must not be named as a column is, but 'c' is both;"),
+            (
+                {"groups": {"p": ["a", "b"], "q": ["b"]}},
+                "column 'b' must be in one place only, but is in 'p' and in 'q'.",
+            ),
+            ({"given": "a", "groups": {"p": ["a", "b"]}}, "column 'a' must be in one place only, but is in given and "),
+            ({"groups": {"p": ["a", "A1"]}}, "groups['p'] asks for the column 'A1', which data does not have;"),
+            ({"given": "f"}, "given asks for the column 'f', which data does not have;"),
+            ({"nan_policy": "drop"}, "nan_policy must be 'raise' or 'omit', but got 'drop'."),
+        ],
+    )
+    def test_what_cannot_be_meant(self, asked, message):
+        assert refused_table(columns(), **asked).startswith(message)
+
+    @pytest.mark.parametrize(
+        ("asked", "needed"),
+        [({}, 12), ({"given": ["d", "e"]}, 14), ({"groups": {"p": ["a", "b", "c"]}}, 14), ({"given": "rest"}, 15)],
+    )
+    def test_as_many_rows_as_the_largest_estimate_needs(self, asked, needed):
+        assert read_variables(dict(zip(NAMES, TABLE[:needed].T, strict=True)), **asked).table.n_samples == needed
+        message = refused_table(dict(zip(NAMES, TABLE[: needed - 1].T, strict=True)), **asked)
+        assert message.startswith(f"data must have at least {needed} rows, 10 more than the columns that enter one")
+        assert f"but has {needed - 1};" in message
+
+    def test_rows_that_were_left_out_are_counted_in_the_refusal(self):
+        holed = TABLE.copy()
+        holed[5:] = np.nan
+        assert "but has 5 (55 with NaN or infinity were left out);" in refused_table(holed, nan_policy="omit")
+
+    def test_constant_columns_wherever_they_are(self):
+        flat = {**columns(), "b": np.full(N, 7.0)}
+        assert refused_table(flat).startswith("column 'b' of data must vary, but is constant (7 in every row)")
+        assert refused_table(flat, given="b").startswith("column 'b' of given must vary")
+        assert refused_table(flat, groups={"p": ["a", "b"]}).startswith("column 'b' of groups['p'] must vary")
+
+    def test_one_warning_of_ties(self):
         with pytest.warns(TiesWarning) as caught:
-            read_question("a", "b", ["c", "e"], data=frame)
+            read_variables({**columns(), "b": np.round(B), "e": np.round(E)}, given="e")
         (warning,) = caught
-        text = str(warning.message)
-        assert text.startswith("Tied values in column 'a' of x (100% of the rows) and column 'e' of z (")
-        assert "assumes continuous variables" in text
-        assert set(warning.message.shares) == {"a", "e"}
-        assert warning.message.shares["a"] == 1.0
+        assert str(warning.message).startswith("Tied values in column 'b' of data (")
+        assert set(warning.message.shares) == {"b", "e"}
+        assert warning.filename == __file__
 
-    def test_points_at_the_caller(self):
-        with pytest.warns(TiesWarning) as caught:
-            read_question(np.round(A), B)
-        assert caught[0].filename == __file__
-
-    @pytest.mark.parametrize(("tied", "warns"), [(3, False), (4, True)])
-    def test_more_than_a_twentieth_of_the_rows(self, tied, warns):
-        x = A.copy()
-        x[:tied] = x[0]  # 5% of 60 rows is 3
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            read_question(x, B)
-        assert [warning.category for warning in caught] == [TiesWarning] * warns
-        assert not warns or caught[0].message.shares == {"x": pytest.approx(tied / N)}
-
-    def test_many_columns_are_not_all_listed(self):
-        with pytest.warns(TiesWarning, match=r"column 4 of x \(.*\) and 3 more: ") as caught:
-            read_question(np.random.default_rng(2).integers(0, 9, size=(N, 8)), B)
-        assert len(caught[0].message.shares) == 8
-
-    def test_dropped_rows_do_not_count(self):
-        x = A.copy()
-        x[:20] = 1.0
-        x[20:40] = np.nan
-        y = B.copy()
-        y[:20] = np.nan
-        assert read_question(x, y, nan_policy="omit").n_dropped == 40
-
-    def test_pickles(self):
-        with pytest.warns(TiesWarning) as caught:
-            read_question(np.round(A), B)
-        copy = pickle.loads(pickle.dumps(caught[0].message))
-        assert str(copy) == str(caught[0].message)
-        assert copy.shares == caught[0].message.shares
+    def test_copies_are_read_as_they_are(self):
+        twice = {**columns(), "b": A, "c": -A}
+        assert read_variables(twice, given="c").table.names == ("a", "b", "d", "e", "c")

@@ -56,6 +56,7 @@ def matrix(
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    max_bytes: options.MaxBytes = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.csv", help="Write the square matrix, in nats.", rich_help_panel=options.OUTPUT),
@@ -76,7 +77,7 @@ def matrix(
     """
     form = Format.of(as_json, as_csv)
     check_place(out, plot)
-    request = Request(file, nan, sample, seed, header, separator)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes)
     table = request.open()
     rest = given == [REST] and REST not in table.names
     known = [] if rest else table.find("--given", given or ())

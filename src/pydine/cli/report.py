@@ -14,7 +14,7 @@ import typer
 from pydine._version import __version__
 from pydine.cli import options
 from pydine.cli.inputs import Request, threads
-from pydine.cli.output import listening, tell, written
+from pydine.cli.output import listening, save, tell
 
 if TYPE_CHECKING:
     from pydine.inputs.files import Frame, TableFile
@@ -69,8 +69,7 @@ def report(
             provenance=_provenance(file, out),
         )
         page = to_html(content)
-    out.write_text(page, encoding="utf-8", newline="\n")
-    written(out)
+    save(out, page.encode())
     tell(frame, said)
 
 

@@ -71,7 +71,7 @@ def _first_line(source: str, head: bytes) -> tuple[int, str]:
     for blank, end in enumerate(LINE_END.finditer(text)):  # a name may hold what Unicode calls a line end
         line, start = text[start : end.start()], end.end()
         if not end.group() and len(head) == HEAD:
-            raise ValueError(f"{source} has a first line of more than {HEAD >> 20} MiB, which is no header; is it text?")
+            raise ValueError(f"{source} has a first line of more than {HEAD >> 20} MiB, which is no header.")
         if line.strip():
             return blank, line
     raise ValueError(f"{source} is empty.")

@@ -1,31 +1,20 @@
 """Files are whole or not there."""
 
 import os
-import resource
 import subprocess
 import sys
 
 import pytest
 
+from faults import full_disk
 from pydine.disk import FORGOTTEN, UNFINISHED, sweep, write_whole
 
-LIMIT = 1000
 
-
-@pytest.fixture
-def full_disk():
-    """No file can grow beyond some bytes, as on a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_what_was_there_stays_if_the_disk_is_full(tmp_path, full_disk):
+def test_what_was_there_stays_if_the_disk_is_full(tmp_path):
     path = tmp_path / "data"
     write_whole(path, b"before")
-    with pytest.raises(OSError, match=str(path)):
-        write_whole(path, bytes(2 * LIMIT))
+    with full_disk(1000), pytest.raises(OSError, match=str(path)):
+        write_whole(path, bytes(2000))
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("data", b"before")]
 
 

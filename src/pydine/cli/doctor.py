@@ -76,7 +76,7 @@ def _extras() -> dict[str, dict[str, str | None]]:
         if "extra ==" not in condition:
             continue
         extra = condition.partition("extra ==")[2].strip(" '\"")
-        if extra not in ("dev", "bench"):
+        if extra not in ("dev", "bench", "release"):
             package = name.strip().split("[")[0]
             for mark in "<>=!~ ":
                 package = package.split(mark)[0]

@@ -5,12 +5,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint types unit docs bench stale clean
+.PHONY: help demo test quick lint types unit fuzz faults test-versions docs dist bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
 	@echo "make test   lint, types and the test suite"
 	@echo "make quick  the fast part of the test suite, in less than a minute"
+	@echo "make fuzz   thousands of odd calls and hostile files: a result or a sentence"
+	@echo "make faults kills, full disks, flipped bits: nothing lost, the same numbers"
+	@echo "make test-versions  the lowest and the newest versions of what pydine needs, on every Python there is here"
+	@echo "make dist   build wheel and sdist, check them, and try the wheel in a clean environment"
 	@echo "make docs   build the documentation site into build/site"
 	@echo "make bench  install what the benchmarks need and list their commands"
 	@echo "make stale  list the benchmarks' tables that are not of the code as it is"
@@ -51,6 +55,19 @@ unit: $(VENV)/.installed-dev
 
 quick: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow"
+
+fuzz: $(VENV)/.installed-dev
+	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz.run
+
+faults: $(VENV)/.installed-dev
+	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz.loop
+
+# A part of it: make test-versions ONLY=3.11-lowest
+test-versions: $(VENV)/.made
+	$(BIN)/python scripts/test_versions.py $(if $(ONLY),--only $(ONLY))
+
+dist: $(VENV)/.installed-release
+	$(BIN)/python scripts/distribution.py
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/site

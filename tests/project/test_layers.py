@@ -15,7 +15,7 @@ ROOT = Path(pydine.__file__).parent
 # From the bottom up. A room is a module or a subpackage directly under pydine; "pydine" is the front door,
 # __init__.py, which shows the rooms of the core to the outside. Rooms of one layer do not know each other.
 LAYERS = [
-    {"_version", "theory", "types"},
+    {"_version", "disk", "theory", "types"},
     {"show"},
     {"results"},
     {"inputs"},

@@ -35,8 +35,8 @@ def test_no_test_dependency_is_needed_to_import():
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
 def test_every_make_target_in_the_documents_exists(document):
     makefile = (CHECKOUT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
-    named = set(re.findall(r"(?:^|`)make ([a-z]+)", (CHECKOUT / document).read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", (CHECKOUT / document).read_text(encoding="utf-8"), re.MULTILINE))
     assert {"demo", "test"} <= targets
     assert named
     assert named <= targets

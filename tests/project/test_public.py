@@ -1,8 +1,11 @@
 """The front door: what `import pydine` shows, what it costs, and that the examples in the docstrings are true."""
 
 import doctest
+import functools
 import importlib
+import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +14,7 @@ import matplotlib as mpl
 import pytest
 
 import pydine
+import pydine.baselines
 
 mpl.use("Agg")
 
@@ -118,3 +122,42 @@ def test_the_code_in_the_document_on_bases_runs_and_says_what_it_says(tmp_path, 
     assert names["est"].base == "flow"
     assert (names["pointwise"].top(10) < 500).mean() > 0.7
     assert "True" in said
+
+
+# The reference.
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "api"
+DIRECTIVE = re.compile(r"^\.\. auto(?:function|class|module|data):: (\S+)$", re.MULTILINE)
+
+
+def referenced():
+    return {name for page in REFERENCE.glob("*.md") for name in DIRECTIVE.findall(page.read_text(encoding="utf-8"))}
+
+
+def found(name):
+    """The object of a dotted name, module by module and then attribute by attribute."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            thing = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        return functools.reduce(getattr, parts[length:], thing)
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.skipif(not REFERENCE.exists(), reason="a distribution has no documents")
+def test_all_that_the_reference_names_is_there_and_typed():
+    assert len(referenced()) > 30
+    for name in sorted(referenced()):
+        thing = found(name)
+        assert thing.__doc__, name
+        if inspect.isfunction(thing):
+            assert "return" in thing.__annotations__, name
+
+
+@pytest.mark.skipif(not REFERENCE.exists(), reason="a distribution has no documents")
+def test_the_reference_names_all_that_is_public():
+    public = {f"pydine.{name}" for name in pydine.__all__ if name != "__version__"}
+    public |= {f"pydine.baselines.{name}" for name in pydine.baselines.__all__ if not name.isupper()}
+    assert public <= referenced()

@@ -12,14 +12,17 @@ from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from pydine._version import __version__
 from pydine.cli.options import FLAG
+from pydine.show.text import escaped
 
 BAD_DATA = 1
 INTERRUPTED = 130
 SHORT = 3.0  # seconds
 
+USAGE: Any = typer.BadParameter.__base__  # click's UsageError, which some versions of typer hold a copy of
 QUESTIONS, MORE = "Questions about your data", "More"
 # A command, the function in its module of that name, and where help lists it.
 COMMANDS = {
@@ -35,10 +38,23 @@ COMMANDS = {
 }
 
 
+class _Group(TyperGroup):
+    """Commands whose complaints about usage quote what was typed, or what a shell made of a pattern, harmlessly."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except USAGE as error:
+            error.message = escaped(error.message)
+            raise
+
+
 def command_line(*names: str) -> typer.Typer:
     """Make the command line with the commands named, or with all: whoever asks for one need not wait for the others."""
     app = typer.Typer(
         name="pydine",
+        cls=_Group,
         help="How much does X tell about Y, once Z is known, and how sure is that?\n\n"
         "Answers come from a file of columns: CSV, TSV, Parquet, Feather, Arrow, .npy or .npz, or a pipe "
         "([bold]-[/bold]). Every command has a page of its own: [cyan]pydine mi --help[/cyan].",
@@ -125,7 +141,7 @@ def _spare_imports() -> None:
 
 
 def _fail(sentence: str) -> NoReturn:
-    sys.stderr.write(f"pydine: {' '.join(sentence.split())}\n")
+    sys.stderr.write(f"pydine: {escaped(' '.join(sentence.split()))}\n")
     sys.exit(BAD_DATA)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import platform
 import sys
-from importlib import metadata
-from pathlib import Path
+from importlib import import_module, metadata
 from typing import Any
 
 from pydine._version import __version__
@@ -23,7 +23,6 @@ def doctor(as_json: options.Json = False) -> None:
 
 
 def _findings() -> dict[str, Any]:
-    folder, files = _cache()
     return {
         "pydine": __version__,
         "python": platform.python_version(),
@@ -32,9 +31,7 @@ def _findings() -> dict[str, Any]:
         "core": {name: _version(name) for name in CORE},
         "cores": os.cpu_count(),
         "threads": _threads(),
-        "compiled": files > 0,
-        "cache": folder,
-        "cache_files": files,
+        **_compiled(),
         "extras": _extras(),
     }
 
@@ -52,14 +49,23 @@ def _threads() -> int:
     return int(numba.get_num_threads())
 
 
-def _cache() -> tuple[str, int]:
-    """Where the machine code of the kernel is kept, and in how many files."""
-    from pydine.kernels import likelihood
+def _compiled() -> dict[str, Any]:
+    """Where the machine code of the kernels is kept, in how many files, and whether they are as they were written."""
+    from pydine import kernels
+    from pydine.kernels.machine_code import KEPT, is_whole, place
 
-    dispatchers = [item for item in vars(likelihood).values() if hasattr(item, "_cache") and hasattr(item, "py_func")]
-    folders = sorted({str(item._cache.cache_path) for item in dispatchers})
-    files = sum(len(list(Path(folder).glob("likelihood.*.nbc"))) for folder in folders)
-    return ", ".join(folders), files
+    for module in pkgutil.iter_modules(kernels.__path__):
+        import_module(f"pydine.kernels.{module.name}")
+    files = [file for kept in KEPT for file in kept.files()]
+    damaged = sum(not is_whole(file) for file in files)
+    folders = sorted({str(kept.folder) for kept in KEPT})
+    return {
+        "compiled": len(files) > damaged,
+        "cache": ", ".join(folders) or None,
+        "cache_place": place(),
+        "cache_files": len(files),
+        "cache_damaged": damaged,
+    }
 
 
 def _extras() -> dict[str, dict[str, str | None]]:
@@ -70,7 +76,7 @@ def _extras() -> dict[str, dict[str, str | None]]:
         if "extra ==" not in condition:
             continue
         extra = condition.partition("extra ==")[2].strip(" '\"")
-        if extra not in ("dev", "bench"):
+        if extra not in ("dev", "bench", "release"):
             package = name.strip().split("[")[0]
             for mark in "<>=!~ ":
                 package = package.split(mark)[0]
@@ -87,7 +93,9 @@ def _shown(record: dict[str, Any]) -> Any:
     table.add_row("core", ", ".join(f"{name} {version or 'missing'}" for name, version in record["core"].items()))
     table.add_row("cores", f"{record['cores']}, Numba uses up to {record['threads']} threads")
     ready = "ready" if record["compiled"] else "not yet: the first estimate compiles, which takes about half a minute"
-    table.add_row("compiled", f"{ready}; kept in {record['cache']}")
+    if record["cache_damaged"]:
+        ready = f"{record['cache_damaged']} of {record['cache_files']} files are damaged, and will be compiled again"
+    table.add_row("compiled", f"{ready}; {record['cache_place']}")
     for extra, packages in record["extras"].items():
         missing = [name for name, version in packages.items() if version is None]
         there = ", ".join(f"{name} {version}" for name, version in packages.items() if version is not None)

@@ -34,6 +34,7 @@ def graph(
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    max_bytes: options.MaxBytes = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -55,7 +56,7 @@ def graph(
     if out is not None:
         check_suffix(out)
         check_place(out)
-    request = Request(file, nan, sample, seed, header, separator)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes)
     table = request.open()
     frame = request.read_many(table, column, without)
     if len(frame) < 2:

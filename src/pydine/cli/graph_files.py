@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydine.cli.output import save_figure, written
+from pydine.cli.output import save, save_figure
 
 DIRECTED, UNDIRECTED, CONFLICTING = "directed", "undirected", "conflicting"
 MARKS = {DIRECTED: "→", UNDIRECTED: "—", CONFLICTING: "↔"}
@@ -33,13 +34,7 @@ def write_graph(path: Path, names: list[str], edges: list[Edge]) -> None:
     if suffix in FIGURES:
         save_figure(_drawn(names, edges), path)
         return
-    if suffix == ".dot":
-        path.write_text(_dot(names, edges), encoding="utf-8")
-    else:
-        import networkx as nx
-
-        nx.write_graphml(_network(names, edges), path)
-    written(path)
+    save(path, _dot(names, edges).encode() if suffix == ".dot" else _graphml(names, edges))
 
 
 def _dot(names: list[str], edges: list[Edge]) -> str:
@@ -49,6 +44,14 @@ def _dot(names: list[str], edges: list[Edge]) -> str:
     lines = [f"  {quoted[name]};" for name in names]
     lines += [f"  {quoted[edge.source]} -> {quoted[edge.target]} [dir={ends[edge.kind]}];" for edge in edges]
     return "\n".join(["digraph {", *lines, "}", ""])
+
+
+def _graphml(names: list[str], edges: list[Edge]) -> bytes:
+    import networkx as nx
+
+    content = io.BytesIO()
+    nx.write_graphml(_network(names, edges), content)
+    return content.getvalue()
 
 
 def _network(names: list[str], edges: list[Edge]) -> Any:

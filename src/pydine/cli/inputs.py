@@ -29,6 +29,7 @@ class Request:
     seed: int
     header: bool | None
     separator: str | None
+    max_bytes: int | None = None
 
     def open(self) -> TableFile:
         """Open the file."""
@@ -38,7 +39,7 @@ class Request:
 
         separator = "\t" if self.separator == "\\t" else self.separator
         with waiting(f"Reading {self.file}"):
-            return open_file(self.file, header=self.header, separator=separator)
+            return open_file(self.file, header=self.header, separator=separator, max_bytes=self.max_bytes)
 
     def read(self, table: TableFile, needed: Sequence[str], others: Sequence[str] = ()) -> Frame:
         """Read columns, those of the second list if they hold numbers that vary."""

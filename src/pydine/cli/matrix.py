@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,10 +19,10 @@ from pydine.cli.output import (
     page,
     plain_table,
     pvalue,
+    save,
     save_figure,
     tell,
     write_csv,
-    written,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def matrix(
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    max_bytes: options.MaxBytes = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.csv", help="Write the square matrix, in nats.", rich_help_panel=options.OUTPUT),
@@ -76,7 +78,7 @@ def matrix(
     """
     form = Format.of(as_json, as_csv)
     check_place(out, plot)
-    request = Request(file, nan, sample, seed, header, separator)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes)
     table = request.open()
     rest = given == [REST] and REST not in table.names
     known = [] if rest else table.find("--given", given or ())
@@ -96,9 +98,9 @@ def matrix(
     columns = result.columns()
     rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
     if out is not None:
-        with out.open("w", encoding="utf-8", newline="") as stream:
-            write_csv(stream, _square(result))
-        written(out)
+        square = io.StringIO()
+        write_csv(square, _square(result))
+        save(out, square.getvalue().encode())
     if plot is not None:
         save_figure(result.plot().figure, plot)
     record = {**facts(frame), "given": REST if rest else known, "names": result.names, "pairs": rows}

@@ -44,6 +44,7 @@ def mi(
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    max_bytes: options.MaxBytes = None,
     as_json: options.Json = False,
     as_csv: options.Csv = False,
 ) -> None:
@@ -53,7 +54,7 @@ def mi(
     knowing X is of no help in guessing Y; there is no upper limit.
     """
     form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes)
     names, frame = request.read_sides(x, y, z)
     with listening(frame.source) as said, waiting("Estimating") as bar:
         from pydine import mutual_information

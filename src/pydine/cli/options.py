@@ -91,6 +91,17 @@ Separator = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        "--max-bytes",
+        metavar="N",
+        min=1,
+        help="Refuse what is compressed, or comes through a pipe, and unpacks to more. By default 4 GiB.",
+        show_default=False,
+        rich_help_panel=DATA,
+    ),
+]
 BaseOption = Annotated[
     Base,
     typer.Option(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
+import os
 import signal
 import sys
 import threading
@@ -18,8 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from pydine.disk import write_whole
+from pydine.show.text import escaped, replaced
+
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
@@ -76,20 +81,21 @@ def answer(
     """
     _end_with_the_pipe()
     if form is Format.json:
-        sys.stdout.write(json.dumps(plain(record), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        text = json.dumps(plain(record), ensure_ascii=False, indent=2, allow_nan=False)
+        sys.stdout.write(replaced(text, lambda character: f"\\u{ord(character):04x}", keep="\n") + "\n")
     elif form is Format.csv:
         write_csv(sys.stdout, rows, header)
     else:
-        console().print(shown())
+        console().print(_Harmless(shown()))
     sys.stdout.flush()
 
 
 def write_csv(stream: Any, rows: Sequence[Mapping[str, Any]], header: Sequence[str] = ()) -> None:
-    """Write rows with a header; unknown values are empty."""
+    """Write rows with a header; unknown values are empty, and what a terminal would obey is escaped."""
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header or rows[0])
-    for row in rows:
-        writer.writerow("" if (value := plain(item)) is None else value for item in row.values())
+    for row in (header or rows[0], *(row.values() for row in rows)):
+        cells = ("" if (value := plain(item)) is None else value for item in row)
+        writer.writerow(escaped(cell, keep="\n\t") if isinstance(cell, str) else cell for cell in cells)
 
 
 def plain(value: Any) -> Any:
@@ -157,7 +163,20 @@ def note(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True, highlight=False).print(Text(text, style="dim"))
+    Console(stderr=True, highlight=False).print(_Harmless(Text(text, style="dim")))
+
+
+@dataclass
+class _Harmless:
+    """What is shown, without anything that a terminal would obey but colours: names come from files."""
+
+    content: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.segment import Segment
+
+        for segment in console.render(self.content, options):
+            yield segment if segment.control else Segment(escaped(segment.text, keep="\n"), segment.style)
 
 
 def check_place(*paths: Path | None) -> None:
@@ -167,8 +186,9 @@ def check_place(*paths: Path | None) -> None:
             raise ValueError(f"{path} cannot be written, there is no folder {path.parent}.")
 
 
-def written(path: Path) -> None:
-    """Say that a file was written."""
+def save(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, and say so."""
+    write_whole(path, content)
     note(f"Written: {path}")
 
 
@@ -177,8 +197,9 @@ def save_figure(figure: Any, path: Path) -> None:
     known = figure.canvas.get_supported_filetypes()
     if path.suffix.lstrip(".").lower() not in known:
         raise ValueError(f"{path}: a figure can be written as .png, .svg or .pdf, but not as {path.suffix or 'this'}.")
-    figure.savefig(path, dpi=150)
-    written(path)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=path.suffix.lstrip(".").lower(), dpi=150)
+    save(path, drawn.getvalue())
 
 
 @contextmanager
@@ -248,17 +269,21 @@ def waiting(label: str) -> Iterator[_Bar | None]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     times = TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn()
-    columns = TextColumn("{task.description}"), BarColumn(), *times
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), *times
+    # A way to the terminal of its own: file descriptor 2 is muted while polars reads.
+    terminal = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
+    console = Console(file=terminal)
+    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
     timer = threading.Timer(PATIENCE, bar.start)
     timer.daemon = True
     timer.start()
     try:
-        yield _Bar(bar, bar.add_task(label, total=None))
+        yield _Bar(bar, bar.add_task(escaped(label), total=None))
     finally:
         timer.cancel()
         timer.join()
         bar.stop()
+        terminal.close()
 
 
 @dataclass

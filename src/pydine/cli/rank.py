@@ -44,6 +44,7 @@ def rank(
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    max_bytes: options.MaxBytes = None,
     as_json: options.Json = False,
     as_csv: options.Csv = False,
 ) -> None:
@@ -53,7 +54,7 @@ def rank(
     if, given the rest, no dependence on the target is found, at a false discovery rate of --alpha.
     """
     form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes)
     table = request.open()
     (target,) = table.find("--target", [target])
     frame = request.read_many(table, column, without, needed=[target])

@@ -14,7 +14,7 @@ import typer
 from pydine._version import __version__
 from pydine.cli import options
 from pydine.cli.inputs import Request, threads
-from pydine.cli.output import listening, tell, written
+from pydine.cli.output import listening, save, tell
 
 if TYPE_CHECKING:
     from pydine.inputs.files import Frame, TableFile
@@ -39,6 +39,7 @@ def report(
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    max_bytes: options.MaxBytes = None,
     out: Annotated[
         Path,
         typer.Option("-o", "--out", metavar="FILE.html", help="Where to write it.", rich_help_panel=options.OUTPUT),
@@ -49,7 +50,7 @@ def report(
     The columns and what is wrong with them, the information between all pairs with the rows behind it, the ranking for
     the target, the conditional-independence graph, how well the flows fit, and what the numbers mean.
     """
-    request = Request(file, nan, sample, seed, header, separator)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes)
     table = request.open()
     (target,) = table.find("--target", [target])
     _check_out(out, file)
@@ -68,8 +69,7 @@ def report(
             provenance=_provenance(file, out),
         )
         page = to_html(content)
-    out.write_text(page, encoding="utf-8", newline="\n")
-    written(out)
+    save(out, page.encode())
     tell(frame, said)
 
 

@@ -65,6 +65,7 @@ def independence(
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
+    max_bytes: options.MaxBytes = None,
     exit_code: Annotated[
         bool,
         typer.Option(
@@ -83,7 +84,7 @@ def independence(
     dependence was found, which is no proof of independence.
     """
     form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes)
     names, frame = request.read_sides(x, y, z)
     with listening(frame.source) as said, waiting("Testing") as bar:
         from pydine import independence_test

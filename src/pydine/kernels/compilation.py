@@ -1,4 +1,4 @@
-"""Compilation: Numba with a disk cache that knows all the sources it depends on, and a word to whoever waits for it."""
+"""Compilation: Numba, the sources that compiled code depends on, and a word to whoever waits for it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from typing import Any
 
 import numba as nb
 
+from pydine.kernels.machine_code import keep, place
+
 PATIENCE = 1.5  # seconds of silence before a first call explains itself
 
 
 # What machine code or a fitted unit may depend on, relative to the package: all that `kernels` and `units` import.
-SOURCES = ("kernels/*.py", "types.py", "units/*.py")
+SOURCES = ("disk.py", "kernels/*.py", "types.py", "units/*.py")
 
 
 def sources(package: Path) -> list[Path]:
@@ -38,21 +40,18 @@ SOURCES_DIGEST = sources_digest(Path(__file__).parents[1])
 
 
 def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function without the interpreter's lock, and keep the machine code on disk.
+    """Compile a function without the interpreter's lock, and keep the machine code on disk where that can be done.
 
     Numba's cache is valid as long as the file of the function itself has not changed, though the machine code holds
-    that of functions from other files too. Here it is valid as long as no file of `kernels` or `units` has changed.
+    that of functions from other files too. Here it is valid as long as none of `SOURCES` has changed.
 
     What is `inlined` becomes a part of its callers before they are compiled, and is not compiled by itself.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = nb.njit(nogil=True, cache=True, error_model="numpy", inline="always" if inlined else "never")(
-            function
-        )
-        cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-        if hasattr(cache_file, "_source_stamp"):
-            cache_file._source_stamp = SOURCES_DIGEST
+        dispatcher = nb.njit(nogil=True, error_model="numpy", inline="always" if inlined else "never")(function)
+        if not inlined:
+            keep(dispatcher, SOURCES_DIGEST)
         return dispatcher
 
     return decorate
@@ -71,8 +70,5 @@ def explained() -> Iterator[None]:
 
 
 def _explain() -> None:
-    sys.stderr.write(
-        "pydine: compiling its kernels for this machine. This happens once, takes about half a minute, and is kept "
-        "on disk.\n"
-    )
+    sys.stderr.write(f"pydine: compiling its kernels for this machine, which takes about half a minute; {place()}.\n")
     sys.stderr.flush()

@@ -8,23 +8,11 @@ from __future__ import annotations
 import html
 import json
 import math
-import unicodedata
 from typing import Any
 
+from pydine.show.text import printable
+
 LONGEST_NAME = 48
-# What would reverse or hide text beside it, apart from what no file of text can hold.
-DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c")
-INVISIBLE = frozenset(("Cc", "Cs", "Zl", "Zp"))
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-
-
-def printable(text: str) -> str:
-    """Replace control characters, lone surrogates and marks of direction; a blank name becomes visible."""
-    cleaned = "".join(
-        REPLACEMENT if character in DIRECTIONS or unicodedata.category(character) in INVISIBLE else character
-        for character in text
-    )
-    return cleaned if cleaned.strip() else "\N{OPEN BOX}"
 
 
 def shown(text: str) -> str:

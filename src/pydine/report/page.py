@@ -20,10 +20,11 @@ from pydine.report import figures
 from pydine.report.calibration import FlowFit, n_folds
 from pydine.report.content import Ranked, Report
 from pydine.report.description import Column
-from pydine.report.markup import json_for_script, name, nats, printable, pvalue, quantity, shown, signed
+from pydine.report.markup import json_for_script, name, nats, pvalue, quantity, shown, signed
 from pydine.report.prose import MEANINGS, adds, summary
 from pydine.results import PairwiseInformation
 from pydine.show.plotting import clustered as clustered
+from pydine.show.text import printable
 from pydine.types import FloatArray
 
 BASES = ("gaussian", "student", "flow")

@@ -6,12 +6,13 @@ the sources that fit it, names it. Files hold arrays and a line of JSON: reading
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
 import os
 import threading
-import zipfile
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -21,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.disk import sweep, write_whole
 from pydine.kernels.compilation import SOURCES_DIGEST
 from pydine.types import FloatArray
 from pydine.units.execution import stream
@@ -30,6 +32,7 @@ from pydine.units.unit import EXPANSIONS, MARGINAL, FittedUnit, Model
 
 MEMORY_BYTES = 256 << 20
 ENTRY_BYTES = 2048  # what Python's own objects of an entry take, about
+UNFINISHED = "unfinished"  # the folder, in that of a cache, for files that are being written
 
 
 class CacheInfo(NamedTuple):
@@ -41,12 +44,15 @@ class CacheInfo(NamedTuple):
         Units that were found, and units that had to be fitted.
     entries, nbytes : int
         What is held in memory now.
+    unwritten : int, default=0
+        Units that are not in the folder because it could not be written.
     """
 
     hits: int
     misses: int
     entries: int
     nbytes: int
+    unwritten: int = 0
 
     @property
     def hit_rate(self) -> float:
@@ -65,7 +71,8 @@ class UnitCache:
     Parameters
     ----------
     folder : str or path, optional
-        Where units are also kept as files; made if it is not there. Several processes may share it.
+        Where units are also kept as files; made if it is not there. Several processes may share it. A file that is
+        damaged counts as missing, and where none can be written, on a full disk say, you are warned once.
     max_bytes : int, default=256 MiB
         What may be held in memory; what was used longest ago goes first.
 
@@ -85,12 +92,13 @@ class UnitCache:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = MEMORY_BYTES) -> None:
         self.folder = None if folder is None else Path(folder)
-        self.max_bytes = max_bytes
+        self.max_bytes = _checked_bound(max_bytes)
         self._entries: OrderedDict[str, Fitted] = OrderedDict()
-        self._hits = self._misses = self._bytes = 0
+        self._hits = self._misses = self._bytes = self._unwritten = 0
         self._lock = threading.Lock()
         if self.folder is not None:
             _make(self.folder)
+            sweep(self.folder / UNFINISHED)
 
     @classmethod
     def of(cls, cache: UnitCache | str | os.PathLike[str] | None) -> UnitCache | None:
@@ -104,7 +112,7 @@ class UnitCache:
     def info(self) -> CacheInfo:
         """Hits, misses, and what is held in memory."""
         with self._lock:
-            return CacheInfo(self._hits, self._misses, len(self._entries), self._bytes)
+            return CacheInfo(self._hits, self._misses, len(self._entries), self._bytes, self._unwritten)
 
     def find(self, task: UnitTask) -> Fitted | None:
         """The unit of a task, if it is known."""
@@ -138,8 +146,26 @@ class UnitCache:
 
     def _keep(self, key: str, entry: Fitted) -> None:
         self._hold(key, entry)
-        if self.folder is not None:
-            _write(self._path(key), entry)
+        if self.folder is None:
+            return
+        try:
+            _write(self._path(key), self.folder / UNFINISHED, entry)
+        except OSError as error:  # the unit was fitted all the same
+            self._tell(error)
+
+    def _tell(self, error: OSError) -> None:
+        """Warn once that units are not kept; also where warnings are errors, nothing is lost by it."""
+        with self._lock:
+            self._unwritten += 1
+            first = self._unwritten == 1
+        if first:
+            with contextlib.suppress(UserWarning):
+                warnings.warn(
+                    f"cache: units cannot be written to {str(self.folder)!r} ({error.strerror or error}); they are "
+                    "kept in memory only, and results are the same.",
+                    UserWarning,
+                    stacklevel=2,
+                )
 
     def _hold(self, key: str, entry: Fitted) -> None:
         with self._lock:
@@ -155,7 +181,7 @@ class UnitCache:
         return self.folder / key[:2] / f"{key[2:]}.npz"
 
     def __repr__(self) -> str:
-        hits, misses, entries, nbytes = self.info()
+        hits, misses, entries, nbytes, _ = self.info()
         where = "memory" if self.folder is None else str(self.folder)
         return f"UnitCache({where}: {hits} hits, {misses} misses, {entries} units and {nbytes >> 10} KiB in memory)"
 
@@ -197,6 +223,12 @@ def fit_units(
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
+def _checked_bound(max_bytes: object) -> int:
+    if isinstance(max_bytes, int | np.integer) and not isinstance(max_bytes, bool) and max_bytes >= 0:
+        return int(max_bytes)
+    raise ValueError(f"max_bytes must be a whole number of bytes, 0 or more, but got {max_bytes!r}.")
+
+
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -204,8 +236,8 @@ def _make(folder: Path) -> None:
         raise ValueError(f"cache must be a folder that can be made, but {str(folder)!r} cannot ({error}).") from error
 
 
-def _write(path: Path, entry: Fitted) -> None:
-    """Write to another name first: whoever reads sees a whole file or none, also after a crash."""
+def _write(path: Path, unfinished: Path, entry: Fitted) -> None:
+    """Write a unit: whoever reads sees a whole file or none, also after a crash."""
     models = [
         {"network": asdict(model.network), "expansion": model.expansion.__name__, "length": len(model.theta)}
         for model in entry.unit.models
@@ -226,10 +258,9 @@ def _write(path: Path, entry: Fitted) -> None:
         weights=entry.unit.weights,
         log_density=entry.log_density,
     )
-    _make(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    temporary.write_bytes(buffer.getvalue())
-    temporary.replace(path)
+    for folder in (path.parent, unfinished):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_whole(path, buffer.getvalue(), beside=unfinished)
 
 
 def _read(path: Path) -> Fitted | None:
@@ -245,7 +276,7 @@ def _read(path: Path) -> Fitted | None:
             return None
         rungs = {str(k): float(v) for k, v in head["rungs"].items()}
         unit = FittedUnit(models, weights, float(head["marginal"]), rungs, float(head["sign"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+    except Exception:  # noqa: BLE001 - flipped bits raise whatever zipfile, NumPy and JSON raise: the unit is missing
         return None
     return Fitted(unit, log_density)
 

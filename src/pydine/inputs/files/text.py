@@ -6,12 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pydine.inputs.files.content import HEAD, Content
 from pydine.inputs.files.frame import NotNumbers, TableFile, place
+from pydine.inputs.files.panics import read_by_polars
 from pydine.types import FloatArray, RowArray
 
 if TYPE_CHECKING:
@@ -24,17 +25,16 @@ SEPARATORS = ",\t;|"
 MISSING = ["", "na", "n/a", "#n/a", "nan", "null", "none", "?", ".", "-", "--"]
 TRUTH = ["true", "false"]
 LONGEST_SHOWN = 30
+LINE_END = re.compile("\r\n|\n|\r|\\Z")
 
 
-def open_text(source: str, content: Path | bytes, head: bytes, separator: str | None, header: bool | None) -> TableFile:
+def open_text(content: Content, head: bytes, separator: str | None, header: bool | None) -> TableFile:
     """Open a table of text.
 
     Parameters
     ----------
-    source : str
-        The file, as messages call it.
-    content : Path or bytes
-        The file, or all that is in it.
+    content : Content
+        The file.
     head : bytes
         How it begins: the header and some lines more.
     separator : str or None
@@ -42,9 +42,10 @@ def open_text(source: str, content: Path | bytes, head: bytes, separator: str | 
     header : bool or None
         Whether the first line names the columns; None for yes, unless it is made of numbers, which is refused.
     """
+    source = content.source
     blank, first = _first_line(source, head)
     separator = separator or max(SEPARATORS, key=lambda mark: (first.count(mark), -SEPARATORS.index(mark)))
-    cells = [cell.strip() for cell in next(csv.reader(io.StringIO(first), delimiter=separator))]
+    cells = _cells(source, first, separator)
     if header is None and all(_is_number(cell) for cell in cells):
         raise ValueError(
             f"{source} seems to have no header, its first line is numbers ({cells[0]!r} ...); pass --no-header to call "
@@ -52,7 +53,7 @@ def open_text(source: str, content: Path | bytes, head: bytes, separator: str | 
         )
     has_header = header is not False
     names = tuple(cells) if has_header else tuple(str(i + 1) for i in range(len(cells)))
-    table = _read(source, content, separator, blank, len(cells))
+    table = _read(content, separator, blank, len(cells))
     table = table[int(has_header) : len(table) - _blank_lines_at_the_end(content)]
     first_line = blank + 1 + int(has_header)
 
@@ -66,58 +67,62 @@ def open_text(source: str, content: Path | bytes, head: bytes, separator: str | 
 def _first_line(source: str, head: bytes) -> tuple[int, str]:
     """Find the header: how many blank lines come before it, and the line."""
     text = head.decode("utf-8-sig", errors="replace")
-    for blank, line in enumerate(re.split("\r\n|\n|\r", text)):  # a name may hold what Unicode calls a line end
+    start = 0
+    for blank, end in enumerate(LINE_END.finditer(text)):  # a name may hold what Unicode calls a line end
+        line, start = text[start : end.start()], end.end()
+        if not end.group() and len(head) == HEAD:
+            raise ValueError(f"{source} has a first line of more than {HEAD >> 20} MiB, which is no header.")
         if line.strip():
             return blank, line
     raise ValueError(f"{source} is empty.")
 
 
-def _read(source: str, content: Path | bytes, separator: str, blank: int, width: int) -> pl.DataFrame:
+def _cells(source: str, line: str, separator: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader(io.StringIO(line), delimiter=separator))]
+    except csv.Error as error:
+        raise ValueError(f"{source} has a first line that does not name columns ({error}).") from None
+
+
+def _read(content: Content, separator: str, blank: int, width: int) -> pl.DataFrame:
     """Read every cell as text. The header is read too: its width is what other lines are held against."""
     import polars as pl
 
     try:
-        return pl.read_csv(
-            content if isinstance(content, Path) else io.BytesIO(content),
-            has_header=False,
-            skip_rows=blank,
-            separator=separator,
-            schema={str(i): pl.String for i in range(width)},
-            encoding="utf8-lossy",
-        )
-    except pl.exceptions.PolarsError as error:
+        with read_by_polars(f"{content.source} cannot be read as a table of text"):
+            return pl.read_csv(
+                content.rewound(),
+                has_header=False,
+                skip_rows=blank,
+                separator=separator,
+                schema={str(i): pl.String for i in range(width)},
+                encoding="utf8-lossy",
+            )
+    except ValueError:
         odd = _odd_line(content, separator, width)
+        if odd is None:
+            raise
         raise ValueError(
-            f"{source}: line {odd[0]} has {odd[1]} fields, but the first line has {width}; mend that line."
-            if odd
-            else f"{source} cannot be read as a table of text ({str(error).splitlines()[0]})."
+            f"{content.source}: line {odd[0]} has {odd[1]} fields, but the first line has {width}; mend that line."
         ) from None
 
 
-def _odd_line(content: Path | bytes, separator: str, width: int) -> tuple[int, int] | None:
+def _odd_line(content: Content, separator: str, width: int) -> tuple[int, int] | None:
     """Look for the first line with more fields than the header: its number and how many fields it has."""
-    with _lines(content) as lines:
-        reader = csv.reader(lines, delimiter=separator)
-        try:
-            return next(((reader.line_num, len(record)) for record in reader if len(record) > width), None)
-        except csv.Error:
-            return None
+    lines = io.TextIOWrapper(content.rewound(), encoding="utf-8", errors="replace", newline="")
+    reader = csv.reader(lines, delimiter=separator)
+    try:
+        return next(((reader.line_num, len(record)) for record in reader if len(record) > width), None)
+    except csv.Error:
+        return None
+    finally:
+        lines.detach()  # or the file would be closed with its lines
 
 
-def _lines(content: Path | bytes) -> Any:
-    if isinstance(content, Path):
-        return content.open(encoding="utf-8", errors="replace", newline="")
-    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline="")
-
-
-def _blank_lines_at_the_end(content: Path | bytes) -> int:
+def _blank_lines_at_the_end(content: Content) -> int:
     """Count the empty lines after the last row: polars makes rows of them."""
-    if isinstance(content, Path):
-        with content.open("rb") as file:
-            file.seek(max(0, content.stat().st_size - 4096))
-            content = file.read()
-    end = content[len(content.rstrip(b"\r\n")) :]
-    return max(0, end.count(b"\n") - 1)
+    tail = content.tail(4096)
+    return max(0, tail[len(tail.rstrip(b"\r\n")) :].count(b"\n") - 1)
 
 
 def _numbers(cells: pl.Series, rows: RowArray | None, first_line: int, decimal_comma: bool) -> FloatArray:

@@ -1,0 +1,51 @@
+"""Build a wheel and an sdist into dist/, check them, and try the wheel in an environment of its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+from environments import CHECKOUT, SMOKE, environment, install, run
+
+DIST = CHECKOUT / "dist"
+NEEDED = ("pydine/py.typed", "pydine/report/template.html", "pydine/report/script.js", "pydine/report/style.css")
+UNWANTED = ("__pycache__", ".pyc", ".nbc", ".code", ".npz")
+
+
+def build() -> tuple[Path, Path]:
+    """Build both: the wheel from the sdist, so that the sdist is known to be complete."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "build", "--outdir", DIST, CHECKOUT], check=True)
+    (wheel,), (sdist,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def check(wheel: Path, sdist: Path) -> None:
+    """Look into them: what must be there, what must not, and what an index would say of them."""
+    with tarfile.open(sdist) as archive:
+        packed = archive.getnames()
+    inside = zipfile.ZipFile(wheel).namelist()
+    missing = [name for name in NEEDED if name not in inside]
+    unwanted = [name for name in (*inside, *packed) if any(mark in name for mark in UNWANTED)]
+    if missing or unwanted:
+        sys.exit(f"the wheel lacks {missing}, and there are files that should not be there: {unwanted}")
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", wheel, sdist], check=True)
+
+
+def main() -> None:
+    """Build, check, install and try."""
+    wheel, sdist = build()
+    check(wheel, sdist)
+    with environment(sys.executable) as inside:
+        install(inside, f"{wheel}[cli]")
+        if not run([inside, SMOKE]):
+            sys.exit(f"{wheel.name} does not work where it is installed")
+    sys.stdout.write(f"Ready: {wheel.relative_to(CHECKOUT)}, {sdist.relative_to(CHECKOUT)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Machine code on disk: Numba's cache, with files that are checked before they are used and a place that is found.
+
+Numba runs whatever its files hold, and stops where none can be written. Here every file begins with a digest of the
+rest and of all that the code depends on: what does not agree is compiled again. Where neither the installation nor
+the user's folders can be written, a private temporary folder is used, and where there is none, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import stat
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numba as nb
+
+from pydine.disk import sweep, write_whole
+
+__all__ = ["KEPT", "KeptCode", "is_whole", "keep", "place", "temporary_folder"]
+
+caching: Any = import_module("numba.core.caching")  # nothing there has types
+serialize: Any = import_module("numba.core.serialize")
+
+DIGEST_BYTES = 32
+SUFFIX = ".code"
+
+
+def _digest(*parts: bytes) -> bytes:
+    """Hash parts, each with its length, so that no two lists of parts read as the same bytes."""
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.digest()
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file of machine code is as it was written."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    return content[:DIGEST_BYTES] == _digest(content[DIGEST_BYTES:])
+
+
+class KeptCode:
+    """The files of one function, one for each signature and processor; what Numba calls a cache file.
+
+    A file holds a digest of the rest, the name of what it was compiled from, and Numba's own data.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are.
+    function : str
+        How their names begin.
+    sources : str
+        A digest of all sources that the code depends on.
+    """
+
+    def __init__(self, folder: Path, function: str, sources: str) -> None:
+        self.folder, self.function, self.sources = folder, function, sources
+
+    def files(self) -> list[Path]:
+        """Those that are there."""
+        return sorted(self.folder.glob(f"{self.function}.*{SUFFIX}"))
+
+    def load(self, key: tuple[Any, ...]) -> Any:
+        """What was kept under a key of Numba's, or None if nothing was, or it is not as it was written."""
+        path = self._path(key)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        rest = content[DIGEST_BYTES:]
+        if content[:DIGEST_BYTES] != _digest(rest) or rest[:DIGEST_BYTES] != self._origin(key):
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        return pickle.loads(rest[DIGEST_BYTES:])
+
+    def save(self, key: tuple[Any, ...], data: Any) -> None:
+        """Keep data."""
+        rest = self._origin(key) + serialize.dumps(data)
+        write_whole(self._path(key), _digest(rest) + rest)
+
+    def flush(self) -> None:
+        """Forget what was kept, as Numba asks when a function is to be compiled again."""
+        for path in self.files():
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def _path(self, key: tuple[Any, ...]) -> Path:
+        """The file for a signature and a processor; a new version of the function replaces the old one's."""
+        signature, processor, _ = key
+        return self.folder / f"{self.function}.{_digest(repr((signature, processor)).encode()).hex()[:16]}{SUFFIX}"
+
+    def _origin(self, key: tuple[Any, ...]) -> bytes:
+        return _digest(self.sources.encode(), nb.__version__.encode(), repr(key).encode())
+
+
+class _TemporaryLocator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
+    """The last place that Numba looks for: a folder of the user's among the temporary ones."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        """Where files are; Numba takes an OSError for no place."""
+        return str(temporary_folder() / self.get_suitable_cache_subpath(self._py_file))
+
+
+def temporary_folder() -> Path:
+    """A folder among the temporary ones that nobody else can write to: what it holds will be run.
+
+    Raises
+    ------
+    OSError
+        If there is none, or one of that name belongs to somebody else.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else 0  # elsewhere temporary folders are private already
+    folder = Path(tempfile.gettempdir()) / f"pydine-{user}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    private = not hasattr(os, "getuid") or (found.st_uid == user and not found.st_mode & 0o077)
+    if not (stat.S_ISDIR(found.st_mode) and private):
+        raise PermissionError(f"{folder} is not a folder of this user alone")
+    return folder
+
+
+class _Implementation(caching.CompileResultCacheImpl):
+    _locator_classes = (*caching.CompileResultCacheImpl._locator_classes, _TemporaryLocator)
+
+
+class _Cache(caching.FunctionCache):
+    _impl_class = _Implementation
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep what was compiled; where the disk is full or gone it is compiled again next time."""
+        with contextlib.suppress(OSError):
+            super().save_overload(signature, result)
+
+
+KEPT: list[KeptCode] = []  # of every function that is kept, as it is compiled; for `pydine doctor`
+
+
+def keep(dispatcher: Any, sources: str) -> None:
+    """Keep the machine code of a function on disk, if there is a place for it.
+
+    Parameters
+    ----------
+    dispatcher : numba dispatcher
+        The function.
+    sources : str
+        A digest of all sources that it depends on.
+    """
+    try:
+        cache = _Cache(dispatcher.py_func)
+    except RuntimeError:  # no place can be written
+        return
+    folder = Path(cache.cache_path)
+    if not any(kept.folder == folder for kept in KEPT):
+        sweep(folder)
+    kept = KeptCode(folder, cache._impl.filename_base, sources)
+    KEPT.append(kept)
+    cache._cache_file = kept
+    dispatcher._cache = cache
+
+
+def place() -> str:
+    """Say where compiled code is kept, and what to do if that is not for long."""
+    if not KEPT:
+        return "it is not kept, as no folder for it can be written; set NUMBA_CACHE_DIR to one that can"
+    folder = KEPT[0].folder
+    with contextlib.suppress(OSError):
+        if folder.is_relative_to(temporary_folder()):
+            return f"it is kept for a while, in {folder}; set NUMBA_CACHE_DIR to a folder that lasts and can be written"
+    return f"it is kept in {folder}"

@@ -1,0 +1,32 @@
+"""The long run of the fuzzer: ``make fuzz``, or ``PYTHONPATH=tests python -m fuzz.run --calls 5000 --files 400``."""
+
+import argparse
+import faulthandler
+import sys
+import tempfile
+from pathlib import Path
+
+from fuzz import calls, hostile
+from fuzz.outcomes import Tally
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--calls", type=int, default=5000)
+    options.add_argument("--files", type=int, default=400)
+    options.add_argument("--seed", type=int, default=0, help="of the first; the others follow")
+    chosen = options.parse_args()
+    faulthandler.enable()
+    asked, read = Tally(), Tally()
+    for seed in range(chosen.seed, chosen.seed + chosen.calls):
+        calls.ask(asked, seed)
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(chosen.seed, chosen.seed + chosen.files):
+            hostile.read(read, seed, Path(folder))
+    findings = asked.findings + read.findings
+    sys.stdout.write("\n".join([asked.report("calls"), read.report("files"), *findings, ""]))
+    sys.exit(bool(findings))
+
+
+if __name__ == "__main__":
+    main()

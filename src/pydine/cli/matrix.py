@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -124,7 +125,7 @@ def _shown(
             row["x"],
             row["y"],
             f"{row['information']:z.3f}",
-            f"{row['standard_error']:.3f}",
+            "" if math.isnan(row["standard_error"]) else f"{row['standard_error']:.3f}",
             pvalue(row["adjusted_pvalue"]),
             row["base"],
             style=None if found else "dim",

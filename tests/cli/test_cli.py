@@ -217,6 +217,35 @@ def test_the_figures_of_a_test(run):
     assert "Nothing speaks against it: independence is not rejected at 0.05" in done.stdout
 
 
+def test_what_is_known_without_an_estimate(run, folder):
+    """Infinite information has no standard error, and nothing is said of one; what z determines is said to be so."""
+    cause = make_frame()["cause"]
+    make_frame().with_columns(copy=-cause).write_csv(folder / "copies.csv")
+    done = run("mi", "copies.csv", "-x", "cause", "-y", "copy")
+    assert "inf nats" in done.stdout
+    assert "As far as the rows tell, cause and copy determine each other." in done.stdout
+    assert "nan" not in done.stdout
+    done = run("mi", "copies.csv", "-x", "cause", "-y", "copy", "--json")
+    record = json.loads(done.stdout)
+    assert (record["information"], record["standard_error"], record["low"]) == ("inf", None, None)
+    done = run("mi", "copies.csv", "-x", "copy", "-y", "outcome", "-z", "cause")
+    assert "0.000 nats   ± 0.000" in done.stdout
+    assert "cause determines a side: nothing of it is left to tell." in done.stdout
+    assert "What is given determines a side of copy and outcome" in done.stderr
+
+
+def test_tests_that_are_known_without_an_estimate(run, folder):
+    make_frame().with_columns(copy=-make_frame()["cause"]).write_csv(folder / "copies.csv")
+    done = run("test", "copies.csv", "-x", "cause", "-y", "copy")
+    assert "No: independence is rejected at 0.05 (p <0.0001" in done.stdout
+    assert "infinite, as far as the rows tell." in done.stdout
+    done = run("test", "copies.csv", "-x", "copy", "-y", "outcome", "-z", "cause")
+    assert "independence is not rejected at 0.05 (p = 1.000" in done.stdout
+    done = run("matrix", "copies.csv", "-c", "cause", "-c", "copy", "-c", "noise")
+    (line,) = (line.split() for line in done.stdout.splitlines() if line.split()[:2] == ["cause", "copy"])
+    assert line == ["cause", "copy", "inf", "<0.0001", "gaussian"]
+
+
 def test_csv_is_a_header_and_a_line(run):
     done = run("mi", "data.csv", "-x", "cause", "-y", "outcome", "-z", "noise,proxy", "--csv")
     (row,) = csv.DictReader(io.StringIO(done.stdout))

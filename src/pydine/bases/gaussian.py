@@ -11,6 +11,7 @@ from pydine.bases.base import FittedBase, or_independent
 from pydine.bases.closed_form import (
     gaussian_information,
     gaussian_standard_error,
+    is_singular,
     rank_effect,
     wishart_bias,
     without_chance,
@@ -75,5 +76,9 @@ def algorithmic_error(latents: Latents) -> float:
     """
     if latents.fold_products is None:
         return 0.0
-    values = [gaussian_information(product, latents.dimensions[0]) for product in latents.fold_products]
-    return FOLD_FACTOR * float(np.std(values, ddof=1))
+    values = [
+        gaussian_information(product, latents.dimensions[0])
+        for product in latents.fold_products
+        if not is_singular(product)  # in a fold's own latents columns may coincide that differ in all of them
+    ]
+    return FOLD_FACTOR * float(np.std(values, ddof=1)) if len(values) > 1 else 0.0

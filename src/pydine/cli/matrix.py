@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 import io
+=======
+import math
+>>>>>>> 1d2479d593ad53a97c7c67ff530e81b8581c450a
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -126,7 +130,7 @@ def _shown(
             row["x"],
             row["y"],
             f"{row['information']:z.3f}",
-            f"{row['standard_error']:.3f}",
+            "" if math.isnan(row["standard_error"]) else f"{row['standard_error']:.3f}",
             pvalue(row["adjusted_pvalue"]),
             row["base"],
             style=None if found else "dim",

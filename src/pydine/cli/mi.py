@@ -9,7 +9,7 @@ import typer
 
 from pydine.cli import options
 from pydine.cli.inputs import Request, threads
-from pydine.cli.output import Format, answer, facts, flat, listening, tell, waiting
+from pydine.cli.output import Format, answer, error_of, facts, flat, listening, tell, waiting
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -104,11 +104,9 @@ def _shown(estimate: InformationEstimate, level: float) -> RenderableType:
     figures = Table.grid(padding=(0, 3))
     for unit, size in (("nats", 1.0), ("bits", NATS_PER_BIT)):
         low, high = (end / size for end in interval)
-        figures.add_row(
-            Text(f"{estimate.value / size:z.3f} {unit}", style="bold"),
-            f"± {estimate.standard_error / size:.3f}",
-            f"{100 * level:g}% interval {low:.3f} to {high:.3f}",
-        )
+        cells = [error_of(estimate.standard_error / size), f"{100 * level:g}% interval {low:.3f} to {high:.3f}"]
+        is_known = not math.isnan(estimate.standard_error)
+        figures.add_row(Text(f"{estimate.value / size:z.3f} {unit}", style="bold"), *(cells if is_known else []))
     how = f"{estimate.n_samples:,} rows, {estimate.base} base"
     return Group(
         Text(expression(estimate), style="bold cyan"),
@@ -128,6 +126,12 @@ def meaning(estimate: InformationEstimate, level: float) -> str:
     """What an estimate means, in a sentence or two."""
     x, y, z = (listed(block) for block in estimate.names)
     known = f"once {z} {'are' if len(estimate.names[2]) > 1 else 'is'} known" if z else ""
+    if math.isinf(estimate.value):
+        return f"As far as the rows tell, {x} and {y} determine each other{f', {known}' if known else ''}."
+    if estimate.value == estimate.standard_error == 0.0:
+        return (
+            f"{z} {'determine' if len(estimate.names[2]) > 1 else 'determines'} a side: nothing of it is left to tell."
+        )
     if estimate.confidence_interval(level).low <= 0.0:
         start = f"{known[0].upper()}{known[1:]}, no" if known else "No"
         return f"{start} information of {x} about {y} was found: the interval reaches zero. That is no proof of none."

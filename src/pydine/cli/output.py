@@ -149,8 +149,13 @@ def page(title: str, table: Table, *lines: str, how: str) -> RenderableType:
 
 
 def value(estimate: InformationEstimate) -> str:
-    """Write an estimate in nats with its standard error."""
-    return f"{estimate.value:z.3f} ± {estimate.standard_error:.3f}"
+    """Write an estimate in nats with its standard error, if that is known."""
+    return f"{estimate.value:z.3f} {error_of(estimate.standard_error)}".rstrip()
+
+
+def error_of(size: float) -> str:
+    """Write a standard error after its sign, or nothing where it is not known."""
+    return "" if math.isnan(size) else f"± {size:.3f}"
 
 
 def pvalue(p: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -141,7 +142,9 @@ def _shown(result: IndependenceTestResult) -> RenderableType:
         Text(question, style="bold cyan"),
         Padding(Text(verdict, style="bold"), (1, 2), expand=False),
         Text(
-            f"Information that shows as correlation: {estimate.value:z.3f} nats ± {estimate.standard_error:.3f}, "
+            "Information that shows as correlation: infinite, as far as the rows tell."
+            if math.isinf(estimate.value)
+            else f"Information that shows as correlation: {estimate.value:z.3f} nats ± {estimate.standard_error:.3f}, "
             f"95% interval {low:.3f} to {high:.3f}."
         ),
         Text(f"{estimate.n_samples:,} rows, {result.kind} statistic", style="dim"),

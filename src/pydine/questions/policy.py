@@ -79,17 +79,20 @@ def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
 
 
 def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
-    """A question without columns that are there twice, or that z holds, up to strictly monotone functions."""
+    """A question without columns that are there twice or that z determines, unless its sides determine each other.
+
+    Up to strictly monotone functions of single columns, and linear ones of several.
+    """
     signatures = question.table.signatures
     given = _first_of(question.given, signatures)
     x, y = (left_over(_first_of(side, signatures), given, workshop) for side in (question.x, question.y))
     if not (x and y):
         return Verdict.NOTHING_LEFT
     plain = replace(question, x=x, y=y, given=given)
-    if {signatures[i] for i in x} & {signatures[i] for i in y}:
-        untied = without_ties(plain)
-        return Verdict.INFINITE if untied is plain else untied
-    return plain
+    if left_over(y, (*given, *x), workshop) == y:
+        return plain
+    untied = without_ties(plain)
+    return Verdict.INFINITE if untied is plain else untied
 
 
 def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:

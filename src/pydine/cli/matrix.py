@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 import io
-=======
 import math
->>>>>>> 1d2479d593ad53a97c7c67ff530e81b8581c450a
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 

@@ -9,8 +9,9 @@ import pytest
 
 import pydine
 from pydine.units import cache as cache_module
-from pydine.units.cache import UnitCache
+from pydine.units.cache import UnitCache, fit_units
 from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
+from pydine.units.tasks import UnitTask
 
 SETTINGS = LadderSettings(iterations=20)
 
@@ -20,6 +21,10 @@ def data():
     rng = np.random.default_rng(0)
     context = rng.standard_normal((2, 150))
     return np.sin(2 * context[0]) + 0.3 * rng.standard_normal(150), context
+
+
+def fitted(cache, target, context, settings):
+    return fit_units([UnitTask(target, context, settings)], cache)[0].unit
 
 
 def same(a, b):
@@ -35,11 +40,11 @@ def test_what_is_found_is_what_was_fitted(data, tmp_path):
     plain = fit_ladder(*data, SETTINGS)
     assert plain.models
     first = UnitCache(tmp_path)
-    same(first.fit(*data, SETTINGS), plain)
-    same(first.fit(*data, SETTINGS), plain)
+    same(fitted(first, *data, SETTINGS), plain)
+    same(fitted(first, *data, SETTINGS), plain)
     assert first.info()[:2] == (1, 1)
     later = UnitCache(tmp_path)  # another process, say
-    found = later.fit(*data, SETTINGS)
+    found = fitted(later, *data, SETTINGS)
     same(found, plain)
     assert later.info()[:2] == (1, 0)
     assert later.info().hit_rate == 1.0
@@ -50,8 +55,8 @@ def test_the_sign_of_the_target_is_kept(data, tmp_path):
     """Units of a column and of its negative are each other's mirror images, in the folder too."""
     target, context = data
     for column in (target, -target):
-        UnitCache(tmp_path).fit(column, context, SETTINGS)
-    up, down = (UnitCache(tmp_path).fit(column, context, SETTINGS) for column in (target, -target))
+        fitted(UnitCache(tmp_path), column, context, SETTINGS)
+    up, down = (fitted(UnitCache(tmp_path), column, context, SETTINGS) for column in (target, -target))
     assert {up.sign, down.sign} == {1.0, -1.0}
     np.testing.assert_array_equal(down.latent(-target, context), -up.latent(target, context))
 
@@ -59,7 +64,7 @@ def test_the_sign_of_the_target_is_kept(data, tmp_path):
 def test_cross_fitted_densities_are_kept_too(data, tmp_path):
     unit, densities = cross_fit_ladder(*data, SETTINGS)
     for cache in (UnitCache(tmp_path), UnitCache(tmp_path)):
-        found, found_densities = cache.cross_fit(*data, SETTINGS)
+        found, found_densities = fit_units([UnitTask(*data, SETTINGS, is_crossed=True)], cache)[0]
         same(found, unit)
         np.testing.assert_array_equal(found_densities, densities)
     assert cache.info()[:2] == (1, 0)
@@ -67,8 +72,8 @@ def test_cross_fitted_densities_are_kept_too(data, tmp_path):
 
 def test_a_unit_without_context_needs_no_place(data):
     cache = UnitCache()
-    assert cache.fit(data[0], data[1][:0], SETTINGS).marginal_weight == 1.0
-    assert cache.has(data[0], data[1][:0], SETTINGS)
+    assert fitted(cache, data[0], data[1][:0], SETTINGS).marginal_weight == 1.0
+    assert cache.has(UnitTask(data[0], data[1][:0], SETTINGS))
     assert cache.info()[:3] == (0, 0, 0)
 
 
@@ -86,27 +91,27 @@ def variations(target, context):
 
 def test_everything_a_unit_depends_on_is_in_its_name(data):
     """The last bit of one value, the order of the columns, where one array ends, any setting."""
-    names = [cache_module._key("fit", *data, SETTINGS)]
-    names += [cache_module._key("fit", *variation) for variation in variations(*data)]
-    names += [cache_module._key("cross-fit", *data, SETTINGS)]
+    names = [cache_module._key(UnitTask(*data, SETTINGS))]
+    names += [cache_module._key(UnitTask(*variation)) for variation in variations(*data)]
+    names += [cache_module._key(UnitTask(*data, SETTINGS, is_crossed=True))]
     assert len(set(names)) == len(names)
 
 
 def test_the_sources_of_the_engine_are_in_the_name(data, monkeypatch):
-    before = cache_module._key("fit", *data, SETTINGS)
+    before = cache_module._key(UnitTask(*data, SETTINGS))
     monkeypatch.setattr(cache_module, "SOURCES_DIGEST", "of another version")
-    assert cache_module._key("fit", *data, SETTINGS) != before
+    assert cache_module._key(UnitTask(*data, SETTINGS)) != before
 
 
 def test_memory_has_a_bound(data):
     cache = UnitCache(max_bytes=20_000)
     for decay in range(6):
-        cache.fit(*data, replace(SETTINGS, weight_decay=1.0 + decay))
+        fitted(cache, *data, replace(SETTINGS, weight_decay=1.0 + decay))
     assert 1 <= cache.info().entries < 6
     assert cache.info().nbytes <= 20_000
-    cache.fit(*data, replace(SETTINGS, weight_decay=6.0))  # used last, so still there
+    fitted(cache, *data, replace(SETTINGS, weight_decay=6.0))  # used last, so still there
     assert cache.info().hits == 1
-    cache.fit(*data, replace(SETTINGS, weight_decay=1.0))
+    fitted(cache, *data, replace(SETTINGS, weight_decay=1.0))
     assert cache.info().misses == 7
 
 
@@ -116,13 +121,13 @@ def files_of(folder):
 
 @pytest.mark.parametrize("content", [b"", b"junk", pickle.dumps({"a": 1}), None])
 def test_a_file_that_is_none_of_ours_is_fitted_again(data, tmp_path, content):
-    UnitCache(tmp_path).fit(*data, SETTINGS)
+    fitted(UnitCache(tmp_path), *data, SETTINGS)
     (path,) = files_of(tmp_path)
     path.write_bytes(path.read_bytes()[:-40] if content is None else content)
     again = UnitCache(tmp_path)
-    same(again.fit(*data, SETTINGS), fit_ladder(*data, SETTINGS))
+    same(fitted(again, *data, SETTINGS), fit_ladder(*data, SETTINGS))
     assert again.info()[:2] == (0, 1)
-    assert UnitCache(tmp_path).has(*data, SETTINGS)
+    assert UnitCache(tmp_path).has(UnitTask(*data, SETTINGS))
 
 
 class Trap:
@@ -133,19 +138,19 @@ class Trap:
 
 
 def test_no_code_is_run_from_a_file(data, tmp_path):
-    UnitCache(tmp_path).fit(*data, SETTINGS)
+    fitted(UnitCache(tmp_path), *data, SETTINGS)
     (path,) = files_of(tmp_path)
     head = np.array([Trap()], dtype=object)
     with path.open("wb") as file:
         np.savez(file, head=head, theta=np.zeros(3), weights=np.ones(1), log_density=np.zeros(0))
-    same(UnitCache(tmp_path).fit(*data, SETTINGS), fit_ladder(*data, SETTINGS))
+    same(fitted(UnitCache(tmp_path), *data, SETTINGS), fit_ladder(*data, SETTINGS))
 
 
 @pytest.mark.parametrize(
     "change", [{"length": 3}, {"expansion": "eval"}, {"network": []}, {"network": {"n_context": 1}}]
 )
 def test_a_file_whose_parts_do_not_fit_is_fitted_again(data, tmp_path, change):
-    UnitCache(tmp_path).fit(*data, SETTINGS)
+    fitted(UnitCache(tmp_path), *data, SETTINGS)
     (path,) = files_of(tmp_path)
     with np.load(path) as file:
         arrays = dict(file)
@@ -155,12 +160,12 @@ def test_a_file_whose_parts_do_not_fit_is_fitted_again(data, tmp_path, change):
     with path.open("wb") as file:
         np.savez(file, **arrays)
     again = UnitCache(tmp_path)
-    same(again.fit(*data, SETTINGS), fit_ladder(*data, SETTINGS))
+    same(fitted(again, *data, SETTINGS), fit_ladder(*data, SETTINGS))
     assert again.info()[:2] == (0, 1)
 
 
 def test_nothing_half_written_is_left(data, tmp_path):
-    UnitCache(tmp_path).fit(*data, SETTINGS)
+    fitted(UnitCache(tmp_path), *data, SETTINGS)
     assert [path.suffix for path in files_of(tmp_path)] == [".npz"]
 
 

@@ -5,11 +5,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint types unit fuzz faults test-versions docs dist bench stale clean
+.PHONY: help demo test test-cpus quick lint types unit fuzz faults test-versions docs dist bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
 	@echo "make test   lint, types and the test suite"
+	@echo "make test-cpus  the test suite with the machine playing two older CPUs"
 	@echo "make quick  the fast part of the test suite, in less than a minute"
 	@echo "make fuzz   thousands of odd calls and hostile files: a result or a sentence"
 	@echo "make faults kills, full disks, flipped bits: nothing lost, the same numbers"
@@ -52,6 +53,10 @@ types: $(VENV)/.installed-dev
 
 unit: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+# The whole suite, with the machine playing an older CPU after the other.
+test-cpus: $(VENV)/.installed-dev
+	for cpu in haswell nehalem; do $(BIN)/python scripts/play_cpu.py $$cpu $(BIN)/python -m pytest -n 2 || exit 1; done
 
 quick: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow"

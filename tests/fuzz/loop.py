@@ -87,9 +87,13 @@ class Loop:
             self.check("full disks", process(units, 10 ** (1 + i % 4), **self.compiled), units)
 
     def side_by_side(self, count):
+        """Two processes fit the same units into the same folder."""
         for i in range(count):
             units = self.folder / f"both{i}"
-            for started in [process(units, **self.compiled) for _ in range(2)]:
+            both = [process(units, **self.compiled) for _ in range(2)]
+            for started in both:
+                started.wait()
+            for started in both:
                 self.check("processes side by side", started, units)
 
 

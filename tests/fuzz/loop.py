@@ -49,6 +49,7 @@ class Loop:
         """Count a fault; whether the process gave the numbers, and left only whole files."""
         out, err, code = self.answer(started)
         self.counts[what] += 1
+        sys.stderr.write(".")
         odd = [file.name for file in files_of(units) if file.suffix != ".npz"]
         if (out, code) != (self.expected, 0) or odd:
             self.failures.append(f"{what}: {code} {out!r} {err[-300:]!r} {odd}")
@@ -105,11 +106,11 @@ def main():
         loop = Loop(Path(folder))
         loop.kills(times)
         loop.flipped("units", times)
-        loop.flipped("compiled", max(1, times // 3))  # each of them compiles again
         loop.full(max(1, times // 4))
         loop.side_by_side(max(1, times // 4))
+        loop.flipped("compiled", max(1, times // 4))  # each of them compiles again
     lines = [f"{count:5d} {what}" for what, count in loop.counts.items()]
-    sys.stdout.write("\n".join([*lines, f"{len(loop.failures):5d} failures", *loop.failures, ""]))
+    sys.stdout.write("\n".join(["", *lines, f"{len(loop.failures):5d} failures", *loop.failures, ""]))
     sys.exit(bool(loop.failures))
 
 

@@ -1,5 +1,6 @@
 """Names of columns, files and folders cannot command the terminal that they are shown on."""
 
+import contextlib
 import csv
 import io
 import json
@@ -10,8 +11,6 @@ import sys
 
 import numpy as np
 import pytest
-
-import pydine
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 X, Y = f"x{ESCAPE}", "y"
@@ -82,20 +81,31 @@ def test_a_name_that_is_no_text(folder):
     assert rb"data\udcff.csv" in done.stdout
 
 
+def read_to_the_end(terminal):
+    parts = []
+    with contextlib.suppress(OSError):  # the other end is gone
+        while part := os.read(terminal, 1 << 16):
+            parts.append(part)
+    os.close(terminal)
+    return b"".join(parts)
+
+
 def test_a_real_terminal(folder):
     """With colours, which are escapes too; those of the name are not among them."""
     ours, theirs = pty.openpty()
-    os.set_blocking(ours, False)
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200"}
     command = [sys.executable, "-m", "pydine", "mi", EVIL, "-x", X, "-y", Y, *QUICK]
-    done = subprocess.run(command, cwd=folder, env=environment, stdout=theirs, stderr=theirs, check=False)
-    printed = os.read(ours, 1 << 16).decode()
-    os.close(ours)
-    os.close(theirs)
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=theirs, stderr=theirs) as done:
+        os.close(theirs)
+        printed = read_to_the_end(ours).decode()
     assert done.returncode == 0
     assert "\x1b[1" in printed  # bold
     assert not [escape for escape in ("\x1b]", "\x1b[2J", "\x9b", "\x07", "\u202e") if escape in printed]
 
 
-def test_the_version_is_not_one_of_them():
-    assert pydine.__version__.isprintable()
+def test_a_name_as_long_as_its_file_is_cut(folder):
+    (folder / "wide.csv").write_text(",".join(f"c{i}" for i in range(3000)) + "\n1\n")
+    done = run(folder, "mi", "wide.csv", "-x", "x", "-y", "y", "--separator", ";", capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("pydine: wide.csv: -x asks for the column 'x', which it lacks")
+    assert len(done.stderr) < 700

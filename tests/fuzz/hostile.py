@@ -81,8 +81,8 @@ DAMAGES = (
 
 def cells(rng):
     """A table of text whose cells and header are odd."""
-    odd = ["", " ", "NA", "nan", "1e999", "-1e999", "0x1F", "1_000", "1,5", "١٢٣", "½", "1.5.2", "--1", "=1+1", '"',
-           '"a\nb"', "\x1b[2J", "\u202e1", "true", "1e-400", "Infinity", "9" * 400, "é", "\ufeff1"]  # fmt: skip
+    odd = ["", " ", "NA", "nan", "1e999", "-1e999", "0x1F", "1_000", "1,5", "١٢٣", "½", "1.5.2", "--1", "=1+1", "'1",
+           '"', '"a\nb"', "\x1b[2J", "\u202e1", "true", "1e-400", "Infinity", "9" * 400, "é", "\ufeff1"]  # fmt: skip
     lines = [["x", "y", "z"], *([repr(v) for v in row] for row in rng.standard_normal((ROWS, 3)))]
     for _ in range(int(rng.integers(1, 4))):
         row = int(rng.integers(len(lines)))

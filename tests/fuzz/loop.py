@@ -49,6 +49,7 @@ class Loop:
         """Count a fault; whether the process gave the numbers, and left only whole files."""
         out, err, code = self.answer(started)
         self.counts[what] += 1
+        sys.stderr.write(".")
         odd = [file.name for file in files_of(units) if file.suffix != ".npz"]
         if (out, code) != (self.expected, 0) or odd:
             self.failures.append(f"{what}: {code} {out!r} {err[-300:]!r} {odd}")
@@ -87,9 +88,13 @@ class Loop:
             self.check("full disks", process(units, 10 ** (1 + i % 4), **self.compiled), units)
 
     def side_by_side(self, count):
+        """Two processes fit the same units into the same folder."""
         for i in range(count):
             units = self.folder / f"both{i}"
-            for started in [process(units, **self.compiled) for _ in range(2)]:
+            both = [process(units, **self.compiled) for _ in range(2)]
+            for started in both:
+                started.wait()
+            for started in both:
                 self.check("processes side by side", started, units)
 
 
@@ -101,11 +106,11 @@ def main():
         loop = Loop(Path(folder))
         loop.kills(times)
         loop.flipped("units", times)
-        loop.flipped("compiled", max(1, times // 3))  # each of them compiles again
         loop.full(max(1, times // 4))
         loop.side_by_side(max(1, times // 4))
+        loop.flipped("compiled", max(1, times // 4))  # each of them compiles again
     lines = [f"{count:5d} {what}" for what, count in loop.counts.items()]
-    sys.stdout.write("\n".join([*lines, f"{len(loop.failures):5d} failures", *loop.failures, ""]))
+    sys.stdout.write("\n".join(["", *lines, f"{len(loop.failures):5d} failures", *loop.failures, ""]))
     sys.exit(bool(loop.failures))
 
 

@@ -10,7 +10,13 @@ import numpy as np
 
 LONGEST_SENTENCE = 700
 # scikit-learn's own validation, which its estimators are expected to use, words and warnings included.
-SCIKIT_LEARN = ("Expected 2D array, got", "invalid value encountered in reduce")
+SCIKIT_LEARN = (
+    "Expected 2D array, got",
+    "Input X contains NaN",
+    "Input y contains NaN",
+    "Complex data not supported",
+    "invalid value encountered in reduce",
+)
 NEVER_NAN = ("value", "information", "pvalue", "low", "high")
 
 

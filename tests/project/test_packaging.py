@@ -1,8 +1,10 @@
 """What is installed, and what the documents say of it."""
 
+import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import metadata, resources
 from pathlib import Path
 
@@ -40,3 +42,18 @@ def test_every_make_target_in_the_documents_exists(document):
     assert {"demo", "test"} <= targets
     assert named
     assert named <= targets
+
+
+def test_every_lowest_version_can_be_tried(monkeypatch):
+    """`make test-versions` installs what is declared: each dependency says which version is its lowest."""
+    monkeypatch.syspath_prepend(CHECKOUT / "scripts")
+    spec = importlib.util.spec_from_file_location("test_versions", CHECKOUT / "scripts" / "test_versions.py")
+    versions = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(versions)
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = [*project["dependencies"], *project["optional-dependencies"]["cli"]]
+    pinned = versions.lowest(declared)
+    assert all(re.fullmatch(r"[\w-]+==\d+(\.\d+)*", requirement) for requirement in pinned), pinned
+    assert "scikit-learn==1.6" in pinned
+    classifiers = [c.rpartition(" ")[2] for c in project["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    assert list(versions.PYTHONS) == classifiers

@@ -21,6 +21,7 @@ from pydine.show.text import escaped
 BAD_DATA = 1
 INTERRUPTED = 130
 SHORT = 3.0  # seconds
+LONGEST = 600  # characters of a sentence
 
 USAGE: Any = typer.BadParameter.__base__  # click's UsageError, which some versions of typer hold a copy of
 QUESTIONS, MORE = "Questions about your data", "More"
@@ -141,7 +142,9 @@ def _spare_imports() -> None:
 
 
 def _fail(sentence: str) -> NoReturn:
-    sys.stderr.write(f"pydine: {escaped(' '.join(sentence.split()))}\n")
+    text = escaped(" ".join(sentence.split()))
+    half = LONGEST // 2  # a name may be as long as its file: the beginning and the end of a sentence say most
+    sys.stderr.write(f"pydine: {text if len(text) <= LONGEST else f'{text[:half]} … {text[-half:]}'}\n")
     sys.exit(BAD_DATA)
 
 

@@ -5,8 +5,16 @@ from scipy.integrate import trapezoid
 from scipy.special import digamma, gammaln, xlogy
 from scipy.stats import multivariate_t, norm
 
-from pydine.latents.flows import Latents, fit_rank_flow
+from pydine.inputs.table import Question
+from pydine.latents.flows import Latents
+from pydine.latents.workshop import Workshop
 from pydine.units.ladder import LadderSettings
+
+
+def flow_of(x, y, z, settings, n_jobs=None, by_column=False):
+    """Maps and latents of arrays (n, dx), (n, dy), (n, dz), from a workshop of their own."""
+    question = Question.of(x, y, z)
+    return Workshop(question.table, settings, n_jobs=n_jobs).flow(question, by_column)
 
 
 def paired(d, rho):
@@ -79,7 +87,7 @@ def ring_truth(width):
 def latents_of(x, y, z=None):
     """What the default's maps make of a sample."""
     z = np.empty((len(x), 0)) if z is None else z
-    return fit_rank_flow(x, y, z, LadderSettings(), by_column=True)[1]
+    return flow_of(x, y, z, LadderSettings(), by_column=True)[1]
 
 
 def as_latents(both, dx):

@@ -15,10 +15,10 @@ from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.student import StudentBase
 from pydine.kernels.mixing import mixture_weights
-from pydine.latents.flows import fit_rank_flow
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import dealt
 from shapes import (
+    flow_of,
     gaussian,
     gaussian_truth,
     given_z,
@@ -82,7 +82,7 @@ def blocks(name, n, seed=0):
 
 @pytest.fixture(scope="module")
 def maps_and_latents(name):
-    return fit_rank_flow(*blocks(name, 600), LadderSettings(), by_column=True)
+    return flow_of(*blocks(name, 600), LadderSettings(), by_column=True)
 
 
 @pytest.fixture(scope="module")

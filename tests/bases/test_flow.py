@@ -135,7 +135,7 @@ class TestManyRows:
 
     def test_pointwise_information_has_every_row(self, monkeypatch):
         """As with more than 30 000 rows, only sooner."""
-        monkeypatch.setattr("pydine.questions.estimation.Settings.ladder", few_rows)
+        monkeypatch.setattr("pydine.questions.settings.Settings.ladder", few_rows)
         x, y = parabola(1000)
         pointwise = pointwise_information(x, y)
         assert pointwise.estimate.base == "flow"

@@ -19,7 +19,8 @@ import json, sys
 import numpy as np
 import pydine
 from pydine.kernels.normal import rank_scores
-from pydine.latents.flows import fit_rank_flow
+from pydine.inputs.table import Question
+from pydine.latents.workshop import Workshop
 from pydine.latents.scores import ScoreMap
 from pydine.units.ladder import LadderSettings, cross_fit_ladder
 
@@ -47,7 +48,8 @@ for name, target, context in (
     units[name] = [bits(unit.weights), bits(held_out), bits(unit.latent(t, np.array(c)))]
     units[name] += [bits(model.theta) for model in unit.models] + [sorted(unit.rung_weights.items())]
 units["scores"] = [bits(rank_scores(1000))]
-latents = fit_rank_flow(x[:, None], y[:, None], z, LadderSettings(networks=1, iterations=60))[1]
+question = Question.of(x[:, None], y[:, None], z)
+latents = Workshop(question.table, LadderSettings(networks=1, iterations=60)).flow(question)[1]
 units["latents"] = [bits(latents.unprojected), bits(latents.z), latents.outwards.tolist()]
 
 answers = {}

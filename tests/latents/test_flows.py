@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pydine.latents.flows import Latents, fit_rank_flow
+from pydine.latents.flows import Latents
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View
+from shapes import flow_of
 
 SETTINGS = LadderSettings(networks=1, hidden_units=4, iterations=40)
 
@@ -26,7 +27,7 @@ def given_z(n=300, d=1, dz=2, seed=0):
 
 
 def fit(x, y, z, settings=SETTINGS):
-    return fit_rank_flow(x, y, z, settings)
+    return flow_of(x, y, z, settings)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ class TestLatents:
         x, y = gaussian(800, 2)
         x[:, 1] = x[:, 0] ** 2 + 0.3 * x[:, 1]
         z = np.empty((800, 0))
-        tied, free = (fit_rank_flow(x, y, z, LadderSettings(), by_column=b)[1].of("x") for b in (True, False))
+        tied, free = (flow_of(x, y, z, LadderSettings(), by_column=b)[1].of("x") for b in (True, False))
         assert np.corrcoef(tied[0] ** 2, tied[1])[0, 1] > 0.5
         assert abs(np.corrcoef(free[0] ** 2, free[1])[0, 1]) < 0.1
 
@@ -178,5 +179,5 @@ class TestNothingArbitraryCounts:
 
     def test_threads(self):
         data = given_z(d=2)
-        one, other = (fit_rank_flow(*data, SETTINGS, n_jobs=n)[1] for n in (1, 3))
+        one, other = (flow_of(*data, SETTINGS, n_jobs=n)[1] for n in (1, 3))
         np.testing.assert_array_equal(other.unprojected, one.unprojected)

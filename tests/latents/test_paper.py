@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from pydine import DINE
+from pydine.inputs.table import Question
 from pydine.kernels.likelihood import IDENTITY, RELU, log_likelihood
 from pydine.latents import paper
 from pydine.latents.paper import PaperSettings, fit_paper_flow
@@ -246,7 +247,7 @@ class TestTraining:
 
     def test_rows_are_held_out_for_early_stopping(self, searches):
         x, y, z = data(100)
-        fit_paper_flow(x, y, z, PaperSettings())
+        fit_paper_flow(Question.of(x, y, z), PaperSettings())
         assert len(searches) == 3
         columns = np.hstack([x, y, z])
         columns = ((columns - columns.mean(axis=0)) / columns.std(axis=0)).astype(np.float32)
@@ -264,9 +265,9 @@ class TestTraining:
         z = rng.standard_normal((60, 3))
         new = rng.standard_normal((2000, 1)), rng.standard_normal((2000, 1)), rng.standard_normal((2000, 3))
         watched, blind = (
-            fit_paper_flow(x[:, None], y[:, None], z, PaperSettings(iterations=500, patience=patience, held_out=share))[
-                0
-            ]
+            fit_paper_flow(
+                Question.of(x[:, None], y[:, None], z), PaperSettings(iterations=500, patience=patience, held_out=share)
+            )[0]
             for patience, share in ((20, 0.2), (10**6, 0.0))
         )
         assert watched.log_density(*new).mean() > -2 * 1.42 - 0.8

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from pydine.latents.ties import LARGEST_SHIFT, without_ties
+from pydine.inputs.table import Question
+from pydine.latents.ties import LARGEST_SHIFT
+from pydine.latents.ties import without_ties as without_ties_of
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,13 @@ class Columns:
 def sample_of(x, y, z=None):
     n = len(x)
     return Columns(*(np.asarray([] if a is None else a, dtype=float).reshape(n, -1) for a in (x, y, z)))
+
+
+def without_ties(sample):
+    """The sample itself where the question is, and otherwise the columns of the question that comes back."""
+    question = Question.of(sample.x, sample.y, sample.z)
+    spread = without_ties_of(question)
+    return sample if spread is question else Columns(*spread.values())
 
 
 def integers(n=300, seed=0, dz=2):

@@ -37,8 +37,8 @@ LAYERS = [
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 ONLY = {
     # Machine code and kept units are named by a hash of these sources, so nothing else may change what they do.
-    "kernels": {"types"},
-    "units": {"types", "kernels"},
+    "kernels": {"disk", "types"},
+    "units": {"disk", "types", "kernels"},
     # A peer's estimator is not to lean on ours, beyond what reads data and what every estimator shares.
     "baselines": {"_version", "types", "results", "inputs", "bases.closed_form"},
 }

@@ -8,6 +8,7 @@ import pydine
 from pydine.latents.flows import Latents
 from pydine.latents.projection import FunctionsOfZ, Projection
 from pydine.nulls.analytic import sides_of
+from pydine.units.rows import outwards
 
 
 def confounded(n=400, strength=0.0, seed=0):
@@ -82,7 +83,8 @@ def test_paper_s_algorithm_2():
     assert result.statistic == pytest.approx(result.estimate.value)  # step 1: I, by Algorithm 1
     model = pydine.DINE.paper().fit(x, y, z)
     a, b = (latents[:, 0] for latents in model.transform(x, y, z))
-    rng = np.random.default_rng([0, 100])
+    rows = outwards(np.array([a, b]))
+    a, b, rng = a[rows], b[rows], np.random.default_rng(100)
     a_order, b_order, steps = rng.permutation(300), rng.permutation(300), rng.choice(300, 100, replace=False)
     squares = [np.dot(a[a_order], np.roll(b[b_order], -step)) ** 2 / (a @ a * (b @ b)) for step in steps]
     assert result.null_distribution == pytest.approx(-0.5 * np.log1p(-np.array(squares)))  # step 2

@@ -13,10 +13,15 @@ import pydine
 from faults import files_of, flips, full_disk
 from pydine.disk import UNFINISHED
 from pydine.units import cache as cache_module
-from pydine.units.cache import UnitCache
+from pydine.units.cache import UnitCache, fit_units
 from pydine.units.ladder import LadderSettings, fit_ladder
+from pydine.units.tasks import UnitTask
 
 SETTINGS = LadderSettings(iterations=20)
+
+
+def fitted(cache, data):
+    return fit_units([UnitTask(*data, SETTINGS)], cache)[0].unit
 
 
 @pytest.fixture(scope="module")
@@ -33,32 +38,32 @@ def thetas(unit):
 def test_a_full_disk_costs_the_file_and_not_the_fit(data, tmp_path):
     cache = UnitCache(tmp_path)
     with full_disk(100), pytest.warns(UserWarning, match=r"cache: units cannot be written .*results are the same"):
-        unit = cache.fit(*data, SETTINGS)
+        unit = fitted(cache, data)
     np.testing.assert_array_equal(thetas(unit), thetas(fit_ladder(*data, SETTINGS)))
     assert cache.info().unwritten == 1
     assert files_of(tmp_path) == []
-    assert cache.fit(*data, SETTINGS) is unit  # from memory
+    assert fitted(cache, data) is unit  # from memory
 
 
 def test_also_where_warnings_are_errors(data, tmp_path):
     with full_disk(100), warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert UnitCache(tmp_path).fit(*data, SETTINGS).models
+        assert fitted(UnitCache(tmp_path), data).models
 
 
 @pytest.mark.parametrize("what", ["file", "unfinished"])
 def test_a_folder_that_cannot_be_written(data, tmp_path, what):
     """A file stands where a folder would be made, which stops root too."""
-    key = cache_module._key("fit", *data, SETTINGS)
+    key = cache_module._key(UnitTask(*data, SETTINGS))
     (tmp_path / (key[:2] if what == "file" else cache_module.UNFINISHED)).write_text("")
     with pytest.warns(UserWarning, match="cache: units cannot be written"):
-        assert UnitCache(tmp_path).fit(*data, SETTINGS).models
+        assert fitted(UnitCache(tmp_path), data).models
 
 
 @pytest.mark.slow
 def test_flipped_bits_are_missing_units_or_harmless(data, tmp_path):
     """Whatever zipfile or NumPy raise; a unit that is read has the numbers that were written."""
-    plain = UnitCache(tmp_path).fit(*data, SETTINGS)
+    plain = fitted(UnitCache(tmp_path), data)
     (path,) = files_of(tmp_path)
     whole, missing = path.read_bytes(), 0
     # Many bits of the parts that zipfile reads, at the beginning and the end, and some between.
@@ -77,7 +82,7 @@ def test_flipped_bits_are_missing_units_or_harmless(data, tmp_path):
 
 
 def test_what_a_killed_writer_left_is_swept(data, tmp_path):
-    UnitCache(tmp_path).fit(*data, SETTINGS)
+    fitted(UnitCache(tmp_path), data)
     left = tmp_path / cache_module.UNFINISHED / f"{UNFINISHED}0123"
     left.write_bytes(b"half")
     os.utime(left, (0, 0))
@@ -99,7 +104,7 @@ def test_eight_threads_on_one_cache(data, tmp_path):
     cache, units = UnitCache(tmp_path), [None] * 8
 
     def work(i):
-        units[i] = cache.fit(*data, SETTINGS)
+        units[i] = fitted(cache, data)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
     for thread in threads:

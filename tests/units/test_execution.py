@@ -57,21 +57,6 @@ def test_whoever_does_not_wait_hears_nothing(monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_machine_code_is_kept_on_disk():
-    """Every compiled function has a cache, stamped with all of the sources that machine code may hold."""
-    from pydine.kernels import likelihood, mixing, normal, optimiser, regression
-
-    functions = (
-        likelihood.log_likelihood,
-        normal.add_tails,
-        mixing.mixture_weights,
-        optimiser.maximise,
-        regression.ridge,
-    )
-    for function in functions:
-        assert function._cache._cache_file._source_stamp == compilation.SOURCES_DIGEST
-
-
 def test_a_later_process_gives_the_same_number_to_the_last_bit():
     """Machine code from disk does what freshly compiled code does; on a new machine this compares both."""
     code = (

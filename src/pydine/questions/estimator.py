@@ -175,7 +175,8 @@ class DINE(BaseEstimator):
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
             Finite for finite rows, however far out.
         """
-        latents = self.flow_.transform(*self._read_rows(x, y, z, data))
+        rows = self._read_rows(x, y, z, data)
+        latents = self.flow_.transform(*rows)
         filled = []
         for latent, width, kept in zip(latents, self._dimensions, self._columns, strict=False):
             out = np.zeros((len(latent), width))  # of a column that tells nothing beside the others, nothing is left
@@ -191,7 +192,8 @@ class DINE(BaseEstimator):
         ndarray, shape (n,)
             Nats; the information is its mean over the distribution. Rows far above it carry the dependence.
         """
-        return self._new_rows(*self._read_rows(x, y, z, data))
+        rows = self._read_rows(x, y, z, data)
+        return self._new_rows(*rows)
 
     def score(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> float:
         """Return the mean log-likelihood ln p(x, y | z) of rows, in nats; the higher, the better.

@@ -146,7 +146,8 @@ class InformationEstimate:
         Returns
         -------
         ConfidenceInterval
-            The ends ``low`` and ``high`` in nats; both NaN if the standard error is unknown.
+            The ends ``low`` and ``high`` in nats; both NaN if the standard error is unknown, both infinite if the
+            value is.
 
         Raises
         ------
@@ -155,6 +156,8 @@ class InformationEstimate:
         """
         if not (_is_number(level) and 0.0 < level < 1.0):
             raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
+        if math.isinf(self.value):
+            return ConfidenceInterval(self.value, self.value)
         if math.isnan(self.standard_error) or math.isnan(self.value):
             return ConfidenceInterval(math.nan, math.nan)
         margin = NormalDist().inv_cdf((1.0 + level) / 2.0) * self.standard_error

@@ -72,6 +72,7 @@ def pairwise_information(
     adjust : {"bh", "holm"}, default="bh"
         How p-values are adjusted for the number of pairs: Benjamini-Hochberg or Holm.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
+        The same number for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"

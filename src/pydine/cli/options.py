@@ -122,7 +122,13 @@ Level = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same numbers.", rich_help_panel=METHOD),
+    typer.Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        help="Which rows --sample takes; no estimate depends on it.",
+        rich_help_panel=METHOD,
+    ),
 ]
 Jobs = Annotated[
     int | None,

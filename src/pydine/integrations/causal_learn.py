@@ -94,7 +94,7 @@ def pc(
     statistic : {"auto", "gaussian", "general"}, default="auto"
         As in `pydine.independence_test`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same integer gives the same graph.
+        The same graph for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
         Threads; the graph does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"

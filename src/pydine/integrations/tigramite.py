@@ -33,6 +33,7 @@ class DineTest(CondIndTest):
     statistic : {"auto", "gaussian", "general"}, default="auto"
         As in `pydine.independence_test`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
+        The same p-values for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
         Threads; p-values do not depend on it.
     **options

@@ -33,7 +33,8 @@ class DINE(BaseEstimator):
         Base distribution of the latents. ``"gaussian"``: the closed form, which sees correlation between the latents
         and nothing else. ``"student"``: a Student copula, which also sees a scale that the sides share. ``"flow"``:
         conditional flows, which can follow any shape (the paper's density-based definition); the estimate is then a
-        mean over at most `max_rows` rows. ``"auto"``: whichever predicts held-out rows best, the plainer in doubt.
+        mean over at most `max_rows` rows. ``"auto"``: the average of the three, weighted by how well they
+        predict held-out rows, the plainer in doubt; ``information_.details["weights"]`` has the weights.
     algorithm : {"ladder", "paper"}, default="ladder"
         How the flows are fitted; use `DINE.paper()` for the paper's, which sets the other arguments too.
     n_components : int, default=2
@@ -54,7 +55,8 @@ class DINE(BaseEstimator):
         Whether to choose `n_components`, `hidden_units` and `weight_decay` from a grid of 27 by the likelihood of
         held-out rows, before anything else (ladder only). What was tried is in `tuning_`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same integer gives the same number to the last bit; None draws a seed anew in every fit.
+        Starts of the paper's flows; None draws a seed anew in every fit. The ladder draws nothing: the same number for
+        every seed.
     n_jobs : int or None, default=None
         Threads, as in scikit-learn: None is one, -1 all. The result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"

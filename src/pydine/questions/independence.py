@@ -66,7 +66,8 @@ def independence_test(
     pvalue_formula : {"plus-one", "paper"}, default="plus-one"
         (r + 1) / (B + 1) where r of B permutations reach the statistic, or the paper's r / B, which may be 0.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same integer gives the same p-value.
+        The same p-value for every seed, unless ``algorithm="paper"``, which draws: permutations are drawn once and for
+        all.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"

@@ -45,7 +45,7 @@ def mutual_information(
     base : {"auto", "gaussian", "student", "flow"}, default="auto"
         Base distribution of the latents (see `DINE`).
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same integer gives the same number to the last bit.
+        The same number for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"

@@ -54,7 +54,7 @@ def pairwise_information(
     Every column is mapped by a flow of its own, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
     whose Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted
     with richer bases, one by one. Where more than two variables are given others, what those do is projected out of all
-    variables together, which is close to what a question about each pair alone would have, and ``is_shared`` says so.
+    variables together, which approximates what a question about each pair alone would have, and ``is_shared`` says so.
 
     Parameters
     ----------
@@ -72,6 +72,7 @@ def pairwise_information(
     adjust : {"bh", "holm"}, default="bh"
         How p-values are adjusted for the number of pairs: Benjamini-Hochberg or Holm.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
+        The same number for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"

@@ -51,7 +51,7 @@ class SearchTest:
     statistic : {"auto", "gaussian", "general"}, default="auto"
         As in `pydine.independence_test`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        Drawn from once, so that a question asked twice has one answer.
+        The same answer for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
         Threads in which the flows of a question are fitted; answers do not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"

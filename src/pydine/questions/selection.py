@@ -104,6 +104,7 @@ def mutual_information_score(
     base : {"auto", "gaussian", "student", "flow"}, default="auto"
         Base distribution of the estimates, as in `mutual_information`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
+        The same number for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     cache : UnitCache or folder, optional
@@ -163,7 +164,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
     base : {"auto", "gaussian", "student", "flow"}, default="auto"
         Base distribution of `information_`, as in `mutual_information`; it does not change what is selected.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same integer gives the same selection.
+        The same selection for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     cache : folder, optional

@@ -68,7 +68,8 @@ class InformationEstimate:
     standard_error : float
         Its standard error in nats; NaN if the estimator does not know it.
     base : str
-        The base distribution of the flows, such as ``"gaussian"``, or the name of another kind of estimator.
+        The base distribution of the latents, such as ``"gaussian"``, the heaviest if several were averaged, or the name
+        of another kind of estimator.
     n_samples : int
         Rows that were used.
     dimensions : tuple of int
@@ -78,7 +79,8 @@ class InformationEstimate:
     names : tuple of tuple of str, optional
         The column names of x, of y and of z, for people to read. By default x, y, z, or x0, x1, ...
     details : mapping, optional
-        Whatever else the estimator has to tell. Read-only, and ignored by ``==``.
+        Whatever else the estimator has to tell, such as ``"weights"`` of bases that were averaged, and
+        ``"uncertainty"``, the parts of the standard error. Read-only, and ignored by ``==``.
     points : callable, optional
         Makes the `PointwiseInformation` that `plot` draws from an estimate; ignored by ``==``.
 

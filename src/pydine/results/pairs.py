@@ -42,8 +42,8 @@ class PairwiseInformation:
     n_general : int
         Pairs that the screen found not to be Gaussian, so that richer bases were fitted to them.
     is_shared : bool
-        Whether what is given was projected out of all variables together: close to what a question about each pair
-        alone would have, and much faster.
+        Whether what is given was projected out of all variables together: that approximates what a question about each
+        pair alone would have, and is much faster.
     adjustment : str
         ``"bh"`` or ``"holm"``.
     backend : str

@@ -1,0 +1,87 @@
+"""The recipes of CONTRIBUTING.md: each block of code there runs as it stands, and does what the recipe says."""
+
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pydine.units import ladder, unit
+from pydine.units.cache import UnitCache, fit_units
+
+CHECKOUT = Path(__file__).parents[2]
+CONTRIBUTING = CHECKOUT / "CONTRIBUTING.md"
+RECIPE = re.compile(r"^### ([^\n]+)\n(?:(?!^#).)*?^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+pytestmark = pytest.mark.skipif(not CONTRIBUTING.exists(), reason="a distribution has no such page")
+
+
+def recipes():
+    """Code by the title of its section."""
+    return dict(RECIPE.findall(CONTRIBUTING.read_text(encoding="utf-8")))
+
+
+def followed(title):
+    """What a recipe leaves behind, by name."""
+    names = {"__name__": "recipe"}
+    exec(compile(recipes()[title], f"CONTRIBUTING.md, {title}", "exec"), names)
+    return names
+
+
+def test_there_is_one_for_each_thing_that_is_added():
+    assert set(recipes()) == {"A base", "A rung", "A kind of column"}
+
+
+def test_files_of_the_walk_are_there():
+    text = CONTRIBUTING.read_text(encoding="utf-8")
+    walk = text.partition("## A newcomer's walk")[2].partition("\n## ")[0]
+    assert re.findall(r"^(\d+)\. ", walk, re.MULTILINE) == [str(i) for i in range(1, 11)]
+    package = CHECKOUT / "src" / "pydine"
+    paths = re.findall(r"`(\w+/\w+\.py)`", walk)
+    assert len(paths) > 15
+    assert [path for path in paths if not (package / path).exists()] == []
+
+
+def test_a_base_is_averaged_with_the_others():
+    made = followed("A base")
+    gaussian, _, sign = made["bases"]
+    assert made["weights"].sum() == pytest.approx(1.0)
+    assert made["weights"][2] == 1.0
+    assert made["average"].name == "sign"
+    assert sign.value == pytest.approx(np.log(2.0), abs=0.02)  # one bit, the sign
+    assert gaussian.value < sign.value
+    assert sign.held_out.mean() == pytest.approx(np.log(2.0), abs=0.02)
+
+
+def test_a_rung_counts_where_held_out_rows_ask_for_it():
+    made = followed("A rung")
+    fitted, task = made["fitted"], made["task"]
+    assert fitted.rung_weights["waves"] > 0.5
+    assert "waves" not in made["without"].rung_weights
+    assert sum(fitted.rung_weights.values()) == pytest.approx(1.0)
+    latent = fitted.latent(task.target, task.context)
+    wave = np.sin(4.0 * made["z"])
+    assert abs(np.corrcoef(task.target, wave)[0, 1]) > 0.7
+    assert abs(np.corrcoef(latent, wave)[0, 1]) < 0.2
+
+
+def test_a_rung_leaves_the_ladder_as_it_was_and_is_kept_by_name(tmp_path):
+    made = followed("A rung")
+    assert "waves" not in unit.EXPANSIONS
+    assert ladder._rungs is not made["with_waves"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(unit.EXPANSIONS, "waves", made["waves"])
+        patch.setattr(ladder, "_rungs", made["with_waves"])
+        (first,), (again,) = (fit_units([made["task"]], UnitCache(tmp_path)) for _ in range(2))
+    assert again.unit.rung_weights == first.unit.rung_weights == made["fitted"].rung_weights
+
+
+def test_a_kind_of_column_is_read_into_a_table_and_asked_about():
+    made = followed("A kind of column")
+    assert made["table"].names == ("weight", "cat", "dog")
+    assert made["answer"].information.dimensions == (1, 2, 0)
+    assert 0.3 < made["answer"].information.value < np.log(3.0)
+    assert made["pvalue"] < 1e-20
+    task = pickle.loads(pickle.dumps(made["question"].table))
+    np.testing.assert_array_equal(task.columns, made["table"].columns)

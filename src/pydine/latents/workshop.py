@@ -119,10 +119,7 @@ class Workshop:
         flow = RankFlow(
             question.dimensions,
             tuple(self.map_of(i) for i in (*columns, *given)),
-            {
-                Unit(places[u.target], tuple(places[i] for i in u.context)): m.unit
-                for u, m in zip(units, made, strict=True)
-            },
+            {_placed(unit, places): m.unit for unit, m in zip(units, made, strict=True)},
             tuple(m.recalibration for m in made),
             _projection(latents),
             [question.given.index(i) for i in given],

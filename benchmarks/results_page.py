@@ -51,7 +51,7 @@ INTRODUCTION = """
 The three experiments of the paper (Duong and Nguyen, AAAI 2023), drawn as its authors drew them and run with the
 versions that are named at the end. Everything on this page is made by `python benchmarks/results_page.py` from
 `benchmarks/results/mi.csv`, `benchmarks/results/cmi.csv`, `benchmarks/results/cit.csv` and
-`benchmarks/results/convergence.csv`; those are made by the commands below (the last one by
+`benchmarks/results/convergence.csv`; of an earlier version and made by the commands below (the last one by
 `pydine.experiments.convergence.run_convergence`), with more methods by `--methods`.
 
     pydine bench mi --output benchmarks/results

@@ -42,6 +42,10 @@ error of the answer by this machine with one thread, seed 0 and the rows as they
 answer, spreads are standard deviations over the seeds or the orders. An answer moves between machines if on one of them
 the estimate is more than {moved:g} SE away, or has another base, or ln p differs by more than {share:.0%}. Spread of
 log10 p: the largest less the smallest, p-values below {least:g} taken as that.
+
+Neither the seed nor the order of the rows enters an answer, so their spreads are 0 by construction, but for
+defects. What is arbitrary all the same, the partition into folds, is fixed and not gone: partitions.md has how far
+another one would move an answer, and the standard error holds it.
 """.strip()
 
 

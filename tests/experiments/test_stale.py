@@ -8,7 +8,7 @@ import pytest
 
 from pydine.experiments.provenance import code_version
 
-COMMAND = Path(__file__).parents[1] / "benchmarks" / "stale.py"
+COMMAND = Path(__file__).parents[2] / "benchmarks" / "stale.py"
 
 pytestmark = pytest.mark.skipif(not COMMAND.exists(), reason="the benchmarks are not part of a package")
 

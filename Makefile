@@ -90,6 +90,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/causal_discovery.py  skeletons of random graphs with PC, beside other tests"
 	@echo "  $(BIN)/python benchmarks/selection.py    Markov blankets and scores of selected features, beside peers"
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"
+	@echo "  $(BIN)/python benchmarks/beside.py FOLDER  time beside another version, cloned into FOLDER"
 	@echo "  $(BIN)/python benchmarks/partitions.py   how far another partition into folds would move an answer"
 	@echo "  $(BIN)/python benchmarks/stability.py    what moves an answer: CPUs, seeds, orders of rows and columns"
 	@echo "  $(BIN)/python benchmarks/startup.py      time of a command from the prompt to the answer"

@@ -1,0 +1,104 @@
+"""Time of an estimate, of a test and of the first call, beside another version of the code.
+
+python benchmarks/beside.py FOLDER [--rounds 3] [--output FOLDER]
+
+FOLDER is a clone of the other version. One core; versions in turn, each in a process of its own.
+"""
+
+import common
+
+# isort: split
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser
+from pathlib import Path
+
+HERE = Path(__file__).parents[1]
+
+NOTES = """
+Processor milliseconds of `mutual_information` and `independence_test` at n = 1000, as means over three confounded
+families of the best of three calls each, warm; the least of {rounds} rounds of the versions in turn. First call: a
+process that has to compile everything, once a version. "before" is {before}.
+""".strip()
+
+TIMES = """
+import json, time, warnings
+warnings.simplefilter("ignore")
+import pydine
+from pydine.experiments.conditional import FAMILIES, sample
+
+ASKED = {
+    "estimate": lambda d: pydine.mutual_information(d.x, d.y, d.z, n_jobs=1),
+    "test": lambda d: pydine.independence_test(d.x, d.y, d.z),
+}
+found = {}
+for dz in (1, 5, 20):
+    for rho in (0.0, 0.6):
+        for name, ask in ASKED.items():
+            best = []
+            for family in list(FAMILIES)[:3]:
+                data, times = sample(family, 1000, dz, rho, 0), []
+                for _ in range(4):
+                    start = time.process_time()
+                    ask(data)
+                    times.append(1e3 * (time.process_time() - start))
+                best.append(min(times[1:]))
+            found[f"{name}, dz = {dz}, rho = {rho:g}"] = sum(best) / len(best)
+print(json.dumps(found))
+"""
+
+FIRST = """
+import json, time
+start = time.process_time()
+import numpy as np, pydine
+x, y, z = np.random.default_rng(0).standard_normal((3, 300))
+pydine.mutual_information(x + z, y + z, z)
+print(json.dumps({"first call": 1e3 * (time.process_time() - start)}))
+"""
+
+
+def ask(code: str, folder: Path, **variables: str) -> dict[str, float]:
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src"), **variables}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    times: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return times
+
+
+def commit_of(folder: Path) -> str:
+    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def main() -> None:
+    options = ArgumentParser(description=__doc__)
+    options.add_argument("folder", type=Path, help="a clone of the other version")
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--output", type=Path, default=common.RESULTS)
+    options = options.parse_args()
+    versions = {"before": options.folder.resolve(), "now": HERE}
+    rounds = [{name: ask(TIMES, folder) for name, folder in versions.items()} for _ in range(options.rounds)]
+    first = {}
+    for name, folder in versions.items():
+        with tempfile.TemporaryDirectory() as empty:
+            first[name] = ask(FIRST, folder, NUMBA_CACHE_DIR=empty)
+    lines = []
+    for question in [*rounds[0]["now"], "first call"]:
+        asked = [first] if question == "first call" else rounds
+        before, now = (min(part[name][question] for part in asked) for name in versions)
+        lines.append({"question": question, "before, ms": before, "now, ms": now, "now / before": now / before})
+    common.report(
+        options.output / "beside.md",
+        "# Time beside the version before",
+        NOTES.format(rounds=options.rounds, before=f"commit {commit_of(options.folder)}"),
+        common.markdown(lines),
+        "## Provenance",
+        common.provenance(),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -12,24 +12,9 @@ from pydine.latents.scores import ScoreMap
 from pydine.units import ladder
 from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder, held_out_likelihood, n_partitions
 from pydine.units.rows import dealt
+from unit_data import linear_data, scores, sine_data
 
 SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
-
-
-def scores(column):
-    return ScoreMap.fit(column)[1]
-
-
-def linear_data(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    context = rng.standard_normal((2, n))
-    return scores(0.6 * context[0] - 0.5 * context[1] + 0.6 * rng.standard_normal(n)), context
-
-
-def sine_data(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(-3.0, 3.0, n)
-    return scores(np.sin(2.0 * x) + 0.2 * rng.standard_normal(n)), norm.ppf(x[None] / 6.0 + 0.5)
 
 
 def product_data(n=900, seed=0):

@@ -9,27 +9,11 @@ from scipy.integrate import trapezoid
 from scipy.special import log_ndtr
 from scipy.stats import kstest, norm
 
-from pydine.latents.scores import ScoreMap
 from pydine.units.ladder import LadderSettings, fit_ladder
 from pydine.units.unit import MARGINAL, ROWS_AT_ONCE, additive, cubic, identity, quadratic, with_radius
+from unit_data import linear_data, sine_data
 
 SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
-
-
-def scores(column):
-    return ScoreMap.fit(column)[1]
-
-
-def linear_data(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    context = rng.standard_normal((2, n))
-    return scores(0.6 * context[0] - 0.5 * context[1] + 0.6 * rng.standard_normal(n)), context
-
-
-def sine_data(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(-3.0, 3.0, n)
-    return scores(np.sin(2.0 * x) + 0.2 * rng.standard_normal(n)), norm.ppf(x[None] / 6.0 + 0.5)
 
 
 @pytest.fixture(scope="module")

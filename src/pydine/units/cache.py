@@ -27,8 +27,9 @@ from pydine.kernels.compilation import SOURCES_DIGEST
 from pydine.types import FloatArray
 from pydine.units.execution import stream
 from pydine.units.network import Network
+from pydine.units.rungs.registry import EXPANSIONS
 from pydine.units.tasks import NOTHING, Fitted, UnitTask, fit_task
-from pydine.units.unit import EXPANSIONS, MARGINAL, FittedUnit, Model
+from pydine.units.unit import MARGINAL, FittedUnit, Model
 
 MEMORY_BYTES = 256 << 20
 ENTRY_BYTES = 2048  # what Python's own objects of an entry take, about

@@ -19,49 +19,12 @@ FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
 SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
 NOTHING = np.empty(0)
 
-# --- what the rungs see of the context: columns in, more columns out, (c, n) to (c', n) -------------------------------
-
-Expansion = Callable[[FloatArray], FloatArray]
-
-
-def with_radius(context: FloatArray) -> FloatArray:
-    """The context and how far out it lies, (c, n) to (c + 1, n) for c > 1: scales and locations often follow a radius.
-
-    sqrt(2 chi^2) - sqrt(2 c - 1) is close to standard normal where the columns are independent normal scores (Fisher).
-    """
-    c = len(context)
-    if c < 2:
-        return context
-    return np.vstack([context, np.sqrt(2.0 * (context * context).sum(axis=0)) - np.sqrt(2.0 * c - 1.0)])
+Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the context: (c, n) to (c', n)
 
 
 def identity(context: FloatArray) -> FloatArray:
     """The context as it is."""
     return context
-
-
-def cubic(context: FloatArray) -> FloatArray:
-    """The context and its Hermite polynomials of degree 3: what adds up in the columns' own units bends in scores."""
-    return np.vstack([context, (context * context - 3.0) * context / np.sqrt(6.0)])
-
-
-def additive(context: FloatArray) -> FloatArray:
-    """The context, its radius, and their Hermite polynomials of degree 2 and 3, orthonormal under normal scores."""
-    context = with_radius(context)
-    square = context * context
-    return np.vstack([context, (square - 1.0) / np.sqrt(2.0), (square - 3.0) * context / np.sqrt(6.0)])
-
-
-def quadratic(context: FloatArray) -> FloatArray:
-    """The additive columns and the products of every two context columns."""
-    first, second = np.triu_indices(len(context), 1)
-    return np.vstack([additive(context), context[first] * context[second]])
-
-
-EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, cubic, additive, quadratic)}
-
-
-# --- a fitted unit ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

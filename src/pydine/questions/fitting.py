@@ -15,6 +15,7 @@ from pydine.bases.average import pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
+from pydine.bases.learning import between, with_unlearned
 from pydine.bases.student import StudentBase
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
@@ -137,22 +138,32 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         return found
     workshop = workshop if found.question.table is workshop.table else workshop.on(found.question.table)
     parts, compared = _fit_bases(found.question, settings, workshop, (found.flow, found.latents))
-    value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
-    algorithm = algorithmic_error(found.latents)
     heaviest = max(parts, key=lambda part: part.weight).base
-    details: dict[str, object] = {
-        "algorithm": settings.algorithm,
-        "degrees_of_freedom": found.latents.dof,
-        **heaviest.details,
-        **compared,
-        "uncertainty": {"sampling": sampling, "algorithm": algorithm},
-    }
+    details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
+    details |= heaviest.details | compared
     if settings.algorithm != "paper":
         names = [name for block in found.question.names[:2] for name in block]
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
-    error = float(np.hypot(sampling, algorithm))
-    information = _information(question, value, error, heaviest.name, details)
+    answered = _answered(found.latents, *pooled(np.array([part.weight for part in parts]), [p.base for p in parts]))
+    information = _information(question, *answered[:2], heaviest.name, {**details, **answered[2]}, answered[3])
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def _answered(
+    latents: Latents, value: float, sampling: float
+) -> tuple[float, float, dict[str, object], tuple[float, float]]:
+    """From what bases say: the value, its standard error, what it is made of, and the errors downwards and upwards."""
+    dx, dy, _ = latents.dimensions
+    learned = with_unlearned(value, between(latents.unlearned, dx), min(dx, dy))
+    algorithm = algorithmic_error(latents)
+    below, above, error = map(float, learned.errors(np.hypot(sampling, algorithm)))
+    uncertainty = {
+        "sampling": float(learned.inflation * sampling),
+        "algorithm": float(learned.inflation * algorithm),
+        "learning": float(np.sqrt(0.5 * (learned.below**2 + learned.above**2))),
+    }
+    details: dict[str, object] = {"unlearned": float(learned.added), "uncertainty": uncertainty}
+    return float(learned.value), error, details, (below, above)
 
 
 def information_of(answer: Fit | Verdict, question: Question) -> InformationEstimate:
@@ -164,11 +175,23 @@ def information_of(answer: Fit | Verdict, question: Question) -> InformationEsti
 
 
 def _information(
-    question: Question, value: float, error: float, base: str, details: dict[str, object]
+    question: Question,
+    value: float,
+    error: float,
+    base: str,
+    details: dict[str, object],
+    errors: tuple[float, float] | None = None,
 ) -> InformationEstimate:
-    table = question.table
     return InformationEstimate(
-        value, error, base, table.n_samples, question.dimensions, table.n_dropped, question.names, details
+        value,
+        error,
+        base,
+        question.table.n_samples,
+        question.dimensions,
+        question.table.n_dropped,
+        question.names,
+        details,
+        errors=errors,
     )
 
 

@@ -74,6 +74,8 @@ class FittedUnit:
         The same by name of rung, for people.
     sign : float
         1, or -1 if the models are of the target with its sign changed.
+    unlearned : float
+        How much of what the context does may have been missed, in nats of a row's log-density (see `stacking`).
     """
 
     models: tuple[Model, ...]
@@ -81,6 +83,7 @@ class FittedUnit:
     marginal_weight: float
     rung_weights: dict[str, float]
     sign: float = 1.0
+    unlearned: float = 0.0
 
     def of_fold(self, fold: int, folds: int) -> FittedUnit:
         """The same mixture of rungs with the models of one fold alone; models come rung by rung, fold by fold."""

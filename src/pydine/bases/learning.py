@@ -20,7 +20,7 @@ from pydine.types import FloatArray
 
 # Relative variance of the noise that is left in a latent, for each nat that may be unlearned; and by how much that may
 # be too much (what both sides miss of z alike does not dilute) or too little, as standard errors.
-LEFT, LEFT_BELOW, LEFT_ABOVE = 0.13, 0.065, 0.15
+LEFT, LEFT_BELOW, LEFT_ABOVE = 0.14, 0.07, 0.25
 
 
 class Learned(NamedTuple):

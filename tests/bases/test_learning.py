@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pydine
-from pydine.bases.learning import LEFT, between, with_unlearned
+from pydine.bases.learning import LEFT, OF_LOST, OF_OPTIMISM, between, relearned, with_unlearned
 from pydine.units.ladder import LadderSettings, fit_ladder
 
 nats = st.floats(0.0, 3.0)
@@ -99,3 +99,30 @@ def test_a_matrix_has_the_same_interval() -> None:
     table = pydine.pairwise_information({"x": x, "y": y, "a": z[:, 0], "b": z[:, 1]}, ["a", "b"], base="gaussian")
     (low,), (high,) = (table.columns()[name] for name in ("low", "high"))
     assert (low, high) == pytest.approx(tuple(alone.confidence_interval()), abs=1e-9)
+
+
+def test_generated_data_say_how_much_is_lost() -> None:
+    learned = with_unlearned(0.6, 0.5)
+    lost = relearned(learned, np.array([0.1, 0.12, 0.08]))
+    assert lost.value - 0.6 == pytest.approx(lost.added) == pytest.approx(OF_OPTIMISM * learned.added + OF_LOST * 0.1)
+    assert lost.below < learned.below
+    assert lost.above >= learned.above
+
+
+def test_calibrated_intervals_estimate_generated_data_again() -> None:
+    x, y, z = confounded(300, 2, 0.9)
+    fast, calibrated = (pydine.mutual_information(x, y, z, interval=how) for how in ("fast", "calibrated"))
+    plain = fast.value - fast.details["unlearned"]
+    assert calibrated.value - calibrated.details["unlearned"] == pytest.approx(plain, abs=1e-12)
+    assert calibrated.value != fast.value
+    order = np.random.default_rng(0).permutation(300)
+    again = pydine.mutual_information(y[order], x[order], z[order][:, ::-1], interval="calibrated", n_jobs=2)
+    assert abs(again.value - calibrated.value) < 0.05 * calibrated.standard_error
+
+
+def test_units_map_latents_back() -> None:
+    rng = np.random.default_rng(1)
+    context = rng.standard_normal((2, 300))
+    target = context[0] ** 2 + 0.5 * rng.standard_normal(300)
+    unit = fit_ladder(target, context, LadderSettings())
+    np.testing.assert_allclose(unit.target(unit.latent(target, context), context), target, atol=1e-6)

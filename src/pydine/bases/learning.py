@@ -20,7 +20,10 @@ from pydine.types import FloatArray
 
 # Relative variance of the noise that is left in a latent, for each nat that may be unlearned; and by how much that may
 # be too much (what both sides miss of z alike does not dilute) or too little, as standard errors.
-LEFT, LEFT_BELOW, LEFT_ABOVE = 0.14, 0.07, 0.25
+LEFT, LEFT_BELOW, LEFT_ABOVE = 0.21, 0.105, 0.4
+SATURATION = 0.5  # the share of what may be hidden that shows, for each nat of it: the more, the less it is known
+# What counts of this, and of what generated data lose: by least squares on the same families.
+OF_OPTIMISM, OF_LOST = 0.25, 0.5
 
 
 class Learned(NamedTuple):
@@ -62,9 +65,25 @@ def with_unlearned(value: FloatArray | float, unlearned: FloatArray | float, d: 
         Columns of the smaller side, over which information is taken to be spread evenly.
     """
     per_column = 2.0 * np.maximum(value, 0.0) / d
-    diluted = 0.5 * d * np.expm1(per_column) * unlearned
-    inflation = 1.0 + LEFT * np.exp(per_column) * unlearned
+    hidden = 0.5 * np.expm1(per_column) * unlearned  # in nats for each column, if all that may be unlearned were noise
+    known = 1.0 / (1.0 + SATURATION * hidden)
+    diluted = d * hidden * known
+    inflation = 1.0 + LEFT * np.exp(per_column) * unlearned * known**2
     return Learned(value + LEFT * diluted, LEFT * diluted, inflation, LEFT_BELOW * diluted, LEFT_ABOVE * diluted)
+
+
+def relearned(learned: Learned, lost: FloatArray) -> Learned:
+    """What was put back, corrected by what estimates of generated data (replicates,) lost, in nats.
+
+    Generated data show what both sides miss of z alike, and how hard it is to learn; not what the flows were too plain
+    to have seen at all, which optimism hints at. So both count.
+    """
+    mean, noise = float(np.mean(lost)), float(np.std(lost, ddof=1) / np.sqrt(len(lost)))
+    added = OF_OPTIMISM * learned.added + OF_LOST * mean
+    doubt = np.hypot(OF_OPTIMISM * (mean - learned.added), OF_LOST * noise)
+    # How much too much was put back is known better now; how much too little is not.
+    below, above = np.hypot(0.5 * learned.below, doubt), np.hypot(learned.above, doubt)
+    return learned._replace(value=learned.value - learned.added + added, added=added, below=below, above=above)
 
 
 def between(unlearned: Sequence[float], dx: int) -> float:

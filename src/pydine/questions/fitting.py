@@ -15,7 +15,7 @@ from pydine.bases.average import pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
-from pydine.bases.learning import between, with_unlearned
+from pydine.bases.learning import Learned, between, relearned, with_unlearned
 from pydine.bases.student import StudentBase
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
@@ -23,9 +23,11 @@ from pydine.latents.paper import PaperFlow, fit_paper_flow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.questions.policy import Mapped, Verdict, mapped, reduced
+from pydine.questions.relearning import replicates
 from pydine.questions.settings import Settings
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray, RowArray
+from pydine.units.execution import run
 from pydine.units.plan import autoregressive, unique
 from pydine.units.rows import View, outwards, some_of
 from pydine.units.tuning import Grid, Trial, tune
@@ -95,6 +97,11 @@ class Fit:
         """The base that counts most."""
         return max(self.parts, key=lambda part: part.weight)
 
+    @property
+    def plain_value(self) -> float:
+        """The information without what flows have missed, in nats."""
+        return float(sum(part.weight * part.base.value for part in self.parts))
+
     def of_new_rows(self) -> NewRows:
         """What gives new rows their pointwise information, without the rows that were fitted."""
         return NewRows(tuple((p.weight, p.flow, p.latents.view, p.base.log_ratio) for p in self.parts))
@@ -144,17 +151,33 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
     if settings.algorithm != "paper":
         names = [name for block in found.question.names[:2] for name in block]
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
-    answered = _answered(found.latents, *pooled(np.array([part.weight for part in parts]), [p.base for p in parts]))
-    information = _information(question, *answered[:2], heaviest.name, {**details, **answered[2]}, answered[3])
+    value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
+    learned = _learned(found, value, settings)
+    value, error, errors, parted = _answered(found.latents, learned, sampling)
+    information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
+def _learned(found: Mapped, value: float, settings: Settings) -> Learned:
+    """Information with what flows have missed put back; calibrated by data that the flows generate, if asked for."""
+    dx, dy, dz = found.latents.dimensions
+    learned = with_unlearned(value, between(found.latents.unlearned, dx), min(dx, dy))
+    if settings.interval != "calibrated" or dz == 0 or isinstance(found.flow, PaperFlow):
+        return learned
+    alone = replace(settings, interval="fast", cache=None, n_jobs=None, tune=False)
+
+    def ask(question: Question) -> float:
+        answer = fit(question, alone)
+        return 0.0 if isinstance(answer, Verdict) else answer.plain_value
+
+    again = run(ask, replicates(found.flow, found.latents), settings.n_jobs)
+    return relearned(learned, value - np.array(again))
+
+
 def _answered(
-    latents: Latents, value: float, sampling: float
-) -> tuple[float, float, dict[str, object], tuple[float, float]]:
-    """From what bases say: the value, its standard error, what it is made of, and the errors downwards and upwards."""
-    dx, dy, _ = latents.dimensions
-    learned = with_unlearned(value, between(latents.unlearned, dx), min(dx, dy))
+    latents: Latents, learned: Learned, sampling: float
+) -> tuple[float, float, tuple[float, float], dict[str, object]]:
+    """The value, its standard error, the errors downwards and upwards, and what they are made of."""
     algorithm = algorithmic_error(latents)
     below, above, error = map(float, learned.errors(np.hypot(sampling, algorithm)))
     uncertainty = {
@@ -163,7 +186,7 @@ def _answered(
         "learning": float(np.sqrt(0.5 * (learned.below**2 + learned.above**2))),
     }
     details: dict[str, object] = {"unlearned": float(learned.added), "uncertainty": uncertainty}
-    return float(learned.value), error, details, (below, above)
+    return float(learned.value), error, (below, above), details
 
 
 def information_of(answer: Fit | Verdict, question: Question) -> InformationEstimate:

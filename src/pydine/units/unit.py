@@ -17,6 +17,7 @@ from pydine.units.network import Network
 ROWS_AT_ONCE = 1 << 15  # rows that are worked on together, so that memory grows with n only by what is returned
 FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
 SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
+FARTHEST_TARGET, BISECTIONS = 12.0, 36  # where targets are looked for that have a latent: to 1e-9 of a normal score
 NOTHING = np.empty(0)
 
 Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the context: (c, n) to (c', n)
@@ -119,6 +120,16 @@ class FittedUnit:
                 latent[rows][far] = self._far_latent(t[far], np.ascontiguousarray(x[:, far]), lower[far] < upper[far])
         latent *= self.sign
         return latent
+
+    def target(self, latent: FloatArray, context: FloatArray) -> FloatArray:
+        """Map latents (n,) back to targets (n,), given a context (c, n): the inverse of `latent`, by bisection."""
+        low, high = np.full(len(latent), -FARTHEST_TARGET), np.full(len(latent), FARTHEST_TARGET)
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            is_below = self.latent(middle, context) < latent
+            low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+        target: FloatArray = 0.5 * (low + high)
+        return target
 
     def _far_latent(self, t: FloatArray, x: FloatArray, is_low: NDArray[np.bool_]) -> FloatArray:
         """Latents of rows whose tail underflows, from its logarithm."""

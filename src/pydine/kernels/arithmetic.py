@@ -19,8 +19,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 _f = np.float32
-LANE_BYTES = 64  # of the accumulators of a sum: the widest vector there is, and two or four of the narrower ones
-SQRT_HALF = 0.7071067811865476
+# answer: of the accumulators of a sum, which shape its last digits: the widest vector there is, two or four narrower
+# ones.
+LANE_BYTES = 64
+SQRT_HALF = 0.7071067811865476  # fact
 
 # --- bits -------------------------------------------------------------------------------------------------------------
 

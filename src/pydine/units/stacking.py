@@ -10,7 +10,7 @@ from pydine.kernels.mixing import mixture_log_density, mixture_weights
 from pydine.types import FloatArray, RowArray
 from pydine.units.unit import FittedUnit, Model
 
-NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixture
+NEGLIGIBLE = 1e-3  # answer: a rung of less weight is dropped: EM leaves traces of what it would take out
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quanti
 from pydine.types import FloatArray
 from pydine.units.network import Network
 
-ROWS_AT_ONCE = 1 << 15  # rows that are worked on together, so that memory grows with n only by what is returned
-FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
-SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
+ROWS_AT_ONCE = 1 << 15  # memory: rows worked on together, so that it grows with n only by what is returned
+FARTHEST = 1e9  # guard: what lies beyond has a density of its own only in float64
+SMALLEST_TAIL = 1e-280  # guard: below this a tail is computed in logarithms
 NOTHING = np.empty(0)
 
 Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the context: (c, n) to (c', n)

@@ -92,6 +92,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"
 	@echo "  $(BIN)/python benchmarks/beside.py FOLDER  time beside another version, cloned into FOLDER"
 	@echo "  $(BIN)/python benchmarks/partitions.py   how far another partition into folds would move an answer"
+	@echo "  $(BIN)/python benchmarks/sensitivity.py  how far answers move if a number that was chosen is halved or doubled"
 	@echo "  $(BIN)/python benchmarks/stability.py    what moves an answer: CPUs, seeds, orders of rows and columns"
 	@echo "  $(BIN)/python benchmarks/startup.py      time of a command from the prompt to the answer"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"

@@ -3,6 +3,7 @@
 import datetime as dt
 import tracemalloc
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import refusals
 from pydine.inputs.checks import TiesWarning
 from pydine.inputs.reading import read_question, read_rows, read_variables
 
@@ -52,16 +54,7 @@ def assert_same(question, x, y, z=None):
         np.testing.assert_array_equal(read, expected)
 
 
-def refusal(*args, **kwargs):
-    """The sentence with which the input is refused; no warning may go before it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError) as caught:  # noqa: PT011 (the callers look at the message)
-            read_question(*args, **kwargs)
-    message = str(caught.value)
-    assert message.endswith(".")
-    assert "\n" not in message
-    return message
+refusal = partial(refusals.refusal, read_question)
 
 
 class TestWhatIsRead:

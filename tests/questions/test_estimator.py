@@ -22,6 +22,7 @@ from pydine import DINE, InformationEstimate, TiesWarning, mutual_information
 from pydine.baselines.gaussian import gaussian_copula
 from pydine.inputs.checks import SPARE_ROWS
 from pydine.questions.policy import DeterminedWarning
+from refusals import refusal
 
 # Both algorithms have to keep these promises; the second is quick enough on few rows.
 ESTIMATORS = {"default": DINE, "paper": lambda **changes: DINE.paper(**{"max_iter": 60, **changes})}
@@ -467,18 +468,6 @@ BAD_PARAMETERS = [
     ("n_jobs", "all"),
     ("nan_policy", "propagate"),
 ]
-
-
-def refusal(function, *args, **kwargs):
-    """The sentence with which something is refused; no warning may go before it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError) as caught:  # noqa: PT011 (the callers look at the message)
-            function(*args, **kwargs)
-    message = str(caught.value)
-    assert message.endswith(".")
-    assert "\n" not in message
-    return message
 
 
 class TestRefusals:

@@ -14,7 +14,7 @@ import numba as nb
 
 from pydine.kernels.machine_code import keep, place
 
-PATIENCE = 1.5  # seconds of silence before a first call explains itself
+PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
 
 
 # What machine code or a fitted unit may depend on, relative to the package: all that `kernels` and `units` import.

@@ -34,7 +34,7 @@ from pydine.units.tuning import Grid, Trial, tune
 
 FittedFlow = tuple[RankFlow | PaperFlow, Latents]
 
-SPARE_ROWS = 10  # that a fold leaves to learn from, beside one for each latent
+SPARE_ROWS = 10  # answer: that a fold leaves to learn from, beside one for each latent
 
 
 class Part(NamedTuple):

@@ -18,7 +18,7 @@ from pydine.units.cache import UnitCache
 
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
-ROUNDING = 1e-9  # a permutation that comes as close as this to the statistic reaches it
+ROUNDING = 1e-9  # guard: a permutation that comes as close as this to the statistic reaches it
 
 
 def independence_test(

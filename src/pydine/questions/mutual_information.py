@@ -18,7 +18,7 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 from pydine.units.rows import some_of
 
-MOST_POINTS = 5000  # rows that an estimate keeps to be drawn
+MOST_POINTS = 5000  # memory: rows that an estimate keeps to be drawn
 
 
 def mutual_information(

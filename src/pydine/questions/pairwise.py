@@ -34,7 +34,7 @@ Pair = tuple[int, int]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first and of their second variables
 
 ADJUSTMENTS = ("bh", "holm")
-ALMOST_ONE = 1.0 - 1e-12  # a correlation of more than this is one
+ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 
 
 def pairwise_information(
@@ -55,8 +55,9 @@ def pairwise_information(
 
     Every column is mapped by a flow of its own, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
     whose Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted
-    with richer bases, one by one. Where more than two variables are given others, what those do is projected out of all
-    variables together, which approximates what a question about each pair alone would have, and ``is_shared`` says so.
+    with richer bases, one by one. If more than two variables are given others, the effect of those is projected out
+    of all variables together. That approximates the answer to a question about each pair alone, and ``is_shared``
+    says so.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ class _Asked:
 
     @property
     def n_units(self) -> int:
-        """Flows of single columns that are needed, whatever their number found in the cache."""
+        """Flows of single columns that are needed, those in the cache included."""
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
@@ -255,7 +256,7 @@ class _Asked:
     def _doubtful(
         self, found: _Pairs, places: RowArray, columns: FloatArray, dof: float, blocks: list[tuple[int, ...]]
     ) -> list[int]:
-        """Which pairs are to be asked about one by one: those of groups, and those that need more than a Gaussian base.
+        """Which pairs are asked about one by one: pairs of groups, and pairs that need more than a Gaussian base.
 
         The latter are all, none, or those that the screen finds.
         """

@@ -1,7 +1,7 @@
 """The test as a graph search asks it: many questions about the same columns.
 
-Flows of a column given others are kept and found again, whoever asks for them, and an answer does not depend on the
-order in which columns are named: what z is made of always goes into a flow in the same order, and so do x and y.
+Flows of a column given others are kept, and found again whoever asks for them. An answer does not depend on the order
+in which columns are named: z's columns always enter a flow in the same order, and so do x and y.
 """
 
 from __future__ import annotations

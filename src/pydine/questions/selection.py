@@ -34,7 +34,7 @@ from pydine.units.execution import run
 __all__ = ["ConditionalSelector", "Step", "mutual_information_score"]
 
 TARGETS = ("auto", "numbers", "classes")
-MOST_CLASSES = 10  # distinct integers that are taken for classes unless the caller says otherwise
+MOST_CLASSES = 10  # answer: distinct integers that are taken for classes unless the caller says otherwise
 
 
 class Step(NamedTuple):
@@ -68,7 +68,7 @@ class _Query(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """What the test says of a feature: its p-value and, where p-values are as small as numbers get, its strength."""
+    """What the test says of a feature: its p-value, and its strength to order the smallest p-values there are."""
 
     pvalue: float
     nats: float

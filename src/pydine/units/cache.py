@@ -31,8 +31,8 @@ from pydine.units.rungs.registry import EXPANSIONS
 from pydine.units.tasks import NOTHING, Fitted, UnitTask, fit_task
 from pydine.units.unit import MARGINAL, FittedUnit, Model
 
-MEMORY_BYTES = 256 << 20
-ENTRY_BYTES = 2048  # what Python's own objects of an entry take, about
+MEMORY_BYTES = 256 << 20  # memory: what a cache holds unless told otherwise
+ENTRY_BYTES = 2048  # memory: what Python's own objects of an entry take, about
 UNFINISHED = "unfinished"  # the folder, in that of a cache, for files that are being written
 
 

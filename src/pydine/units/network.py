@@ -1,4 +1,4 @@
-"""The shape of a unit's network and the layout of its flat parameter vector (see `kernel` for the mathematics)."""
+"""The shape of a unit's network and the layout of its flat parameters; `kernels.likelihood` has the mathematics."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Network:
 
     @cached_property
     def layout(self) -> Layout:
-        """What the compiled functions want to know of the network."""
+        """What the compiled functions need to know of the network."""
         return (
             np.array(self.sizes, dtype=np.int64),
             np.array([*self.activations, IDENTITY], dtype=np.int64),

@@ -14,10 +14,10 @@ from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quanti
 from pydine.types import FloatArray
 from pydine.units.network import Network
 
-ROWS_AT_ONCE = 1 << 15  # rows that are worked on together, so that memory grows with n only by what is returned
-FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
-SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
-FARTHEST_TARGET, BISECTIONS = 12.0, 36  # where targets are looked for that have a latent: to 1e-9 of a normal score
+ROWS_AT_ONCE = 1 << 15  # memory: rows worked on together, so that it grows with n only by what is returned
+FARTHEST = 1e9  # guard: what lies beyond has a density of its own only in float64
+SMALLEST_TAIL = 1e-280  # guard: below this a tail is computed in logarithms
+FARTHEST_TARGET, BISECTIONS = 12.0, 36  # guard: where a latent's target is looked for, to 1e-9 of a score
 NOTHING = np.empty(0)
 
 Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the context: (c, n) to (c', n)

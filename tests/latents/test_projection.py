@@ -58,6 +58,15 @@ def project(latents, z, features=None):
     return Projection.fit(latents, z, Functions(len(z), features))
 
 
+def test_a_function_that_is_zero_everywhere_is_as_good_as_absent():
+    """A network may learn one, of a column that is constant but for a row."""
+    latents, z = sample(80)
+    plain = project(latents, z, waves)
+    with_zero = project(latents, z, lambda z: np.column_stack([waves(z), np.zeros(z.shape[1])]))
+    np.testing.assert_allclose(with_zero(latents, z), plain(latents, z), atol=1e-12)
+    assert with_zero.dof == plain.dof
+
+
 def residual_maker(z, features):
     """The matrix that takes a latent to its residuals, shape (n, n), and the degrees of freedom that it leaves."""
     n = z.shape[1]

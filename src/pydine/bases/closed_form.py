@@ -130,7 +130,8 @@ def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffe
         for column, order in zip(scores, np.argsort(drawn, axis=1), strict=True):
             column[order] = table
         drawn -= drawn.mean(axis=1, keepdims=True)
-        from_ranks[i] = gaussian_information(scores @ scores.T, dx)
+        with np.errstate(invalid="ignore"):  # near-copies of one side may have the same ranks: no value, left out below
+            from_ranks[i] = gaussian_information(scores @ scores.T, dx)
         from_rows[i] = gaussian_information(drawn @ drawn.T, dx)
     return _compared(from_ranks, from_rows, rows / n)
 

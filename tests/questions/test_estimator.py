@@ -137,6 +137,17 @@ class TestTransform:
         assert np.isfinite(x).all()
         assert np.isfinite(y).all()
 
+    def test_x_alone(self, fitted, small):
+        """Latents of x are those of x given z, whatever y is."""
+        x, _, z = small
+        np.testing.assert_array_equal(fitted.transform(x, z=z), fitted.transform(*small)[0])
+        with pytest.raises(ValueError, match=r"z must have 2 column\(s\), as in fit, but has 0"):
+            fitted.transform(x)
+
+    def test_y_is_needed_to_fit(self, small):
+        with pytest.raises(ValueError, match="DINE requires y to be passed, but the target y is None"):
+            DINE().fit(small[0], None)
+
     def test_latents_of_the_sample_give_the_cross_product(self, fitted, small):
         latents = np.hstack(fitted.transform(*small))
         np.testing.assert_allclose(latents.T @ latents, fitted.flow_.cross_product, rtol=1e-5, atol=1e-5 * 150)

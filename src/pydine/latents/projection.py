@@ -290,7 +290,7 @@ def _independent(
     ends where all that is left together is a negligible share of it.
     """
     scale = np.sqrt(np.diag(size))
-    scale[scale == 0.0] = 1.0  # a network may have learned a function that is 0 everywhere: it has no variance to choose
+    scale[scale == 0.0] = 1.0  # of a function that is 0 everywhere, which a network may learn: none of it is chosen
     always, factor, _ = _pivoted(size[:n_always, :n_always], 1.0 / scale[:n_always])
     if budget == 0 or len(size) == n_always:
         return always, factor, len(always)

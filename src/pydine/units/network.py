@@ -44,6 +44,20 @@ class Network:
     skip: bool = True
     groups: int = 1
 
+    def __post_init__(self) -> None:
+        """Refuse what has no layout: compiled code trusts it, and a network may come from a file."""
+        widths = (self.n_context, self.n_inputs, *self.hidden)
+        fits = (
+            all(type(n) is int and n >= 0 for n in (*widths, self.components))
+            and self.n_inputs in (0, self.n_context)
+            and self.components > 0
+            and len(self.activations) == len(self.hidden)
+            and self.groups in (1, 3)
+            and widths[-1] % self.groups == 0
+        )
+        if not fits:
+            raise ValueError(f"there is no such network: {self!r}")
+
     @classmethod
     def linear(cls, n_context: int, components: int) -> Network:
         """No layers: a mixture whose location and log-scale are linear in the context."""

@@ -36,8 +36,18 @@ class Model:
     theta: FloatArray
     expansion: Expansion
 
+    def __post_init__(self) -> None:
+        """Refuse parameters of another network: compiled code would read beyond them."""
+        if self.theta.dtype != np.float64 or self.theta.shape != (self.network.n_parameters,):
+            raise ValueError(f"{self.network!r} has {self.network.n_parameters} parameters, not {self.theta.shape}")
+
+    def _check(self, expanded: NDArray[np.floating]) -> None:
+        if len(expanded) != self.network.n_context:
+            raise ValueError(f"this model is of {self.network.n_context} columns of context, not of {len(expanded)}")
+
     def components(self, target: FloatArray, expanded: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weights w_j and (t - mu_j) / sigma_j of rows whose context is expanded already, shapes (k, n)."""
+        self._check(expanded)
         shares, z = np.empty((2, self.network.components, len(target)))
         components(self.theta, *self.network.layout, target, expanded, shares, z)
         return shares, z
@@ -47,6 +57,7 @@ class Model:
         out = np.empty(len(target))
         target, context = (np.clip(a, -FARTHEST, FARTHEST) for a in (target, context))
         expanded = np.ascontiguousarray(self.expansion(context), dtype=np.float32)
+        self._check(expanded)
         theta = self.theta.astype(np.float32)
         log_likelihood(theta, *self.network.layout, target.astype(np.float32), expanded, out, NOTHING)
         return out

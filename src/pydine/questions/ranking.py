@@ -17,6 +17,7 @@ from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict, warn_determined
 from pydine.questions.settings import RandomState, Settings
 from pydine.results import InformationEstimate
+from pydine.results.records import Record
 from pydine.show.progress import progress_bar
 from pydine.units.cache import UnitCache
 
@@ -24,7 +25,7 @@ __all__ = ["RankedColumn", "Ranking", "rank"]
 
 
 @dataclass(frozen=True)
-class RankedColumn:
+class RankedColumn(Record):
     """What one column tells about the target.
 
     Parameters
@@ -54,7 +55,7 @@ class RankedColumn:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(Record):
     """Columns by what they tell about the target on their own, the most first.
 
     Parameters

@@ -10,13 +10,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.records import Record
 from pydine.types import FloatArray
 
 SHOWN_PAIRS = 10
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PairwiseInformation:
+class PairwiseInformation(Record):
     """The information between every two of p variables, perhaps given others.
 
     Matrices are symmetric, of shape (p, p), in the order of `names`; their diagonals are NaN, since what a variable

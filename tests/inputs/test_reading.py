@@ -449,10 +449,16 @@ class TestReferences:
         ],
     )
     def test_names_that_stand_twice(self, frame):
-        assert refusal("a", "b", data=frame).startswith(
-            "data must have column names that differ, but has 'a' more than once"
-        )
-        assert refusal(frame, B).startswith("x must have column names that differ")
+        with pytest.warns(
+            UserWarning, match=r"data has column names more than once; those met again are called 'a\.1'\."
+        ):
+            question = read_question("a", "a.1", "b", data=frame)
+        assert_same(question, A, C, B)
+        assert question.names == (("a",), ("a.1",), ("b",))
+        with pytest.warns(UserWarning, match="x has column names more than once"):
+            assert read_question(frame, D).names[0] == ("a", "b", "a.1")
+        with pytest.warns(UserWarning, match="data has column names more than once"):
+            assert read_variables(frame).table.names == ("a", "b", "a.1")
 
     @pytest.mark.parametrize("data", [A, 3.0, TABLE.reshape(N, 5, 1), "frame.csv", pd.Series(A)])
     def test_data_that_is_no_table(self, data):

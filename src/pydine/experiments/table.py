@@ -44,7 +44,7 @@ def _check(row: Mapping[str, str]) -> str:
 
 def _is_whole(row: Mapping[Any, Any]) -> bool:
     cells = {name: text or "" for name, text in row.items()}
-    return None not in cells and (not cells.get("check") or cells["check"] == _check(cells))
+    return None not in cells and ("check" not in cells or cells["check"] == _check(cells))
 
 
 def _text(path: Path) -> str:

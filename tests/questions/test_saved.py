@@ -1,5 +1,6 @@
 """Models that last: the same bits after loading, whole files or none, and a sentence for any other file."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from faults import files_of, flips, full_disk, retold
 from pydine import DINE, DeterminedWarning, UnitCache, mutual_information
+from pydine.archive import _members, _sealed
 from pydine.questions.saved import MODEL
 from pydine.questions.settings import BASES
 from pydine.units.cache import UNIT
@@ -139,6 +141,7 @@ class TestDamage:
             ('"max_rows"', '"most_rows"', "holds 'most_rows', which DINE has not"),
             ('"_verdict"', '"transform"', "holds 'transform', which DINE has not"),
             ('"learned"', '"unlearned"', "does not hold a model"),
+            ('["_dimensions",', '["_dimension",', r"'.*' holds a model that maps no rows \(.*_dimensions"),
             ('"z_order"', '"order_of_z"', r"\(RankFlow has other fields: z_order, order_of_z\)"),
         ],
     )
@@ -148,6 +151,29 @@ class TestDamage:
         (tmp_path / "model.npz").write_bytes(retold(content, before, after))
         with pytest.raises(ValueError, match=why):
             DINE.load(tmp_path / "model.npz")
+
+    def test_what_somebody_made_up_is_refused_or_gives_numbers(self, tmp_path):
+        """Any number of the head replaced, with a digest that agrees: compiled code does not read beyond its arrays."""
+        rows, rng = sample(100, 0, dz=1), np.random.default_rng(0)
+        DINE(base="flow").fit(*rows).save(tmp_path / "model.npz")
+        whole = (tmp_path / "model.npz").read_bytes()
+        members = _members(whole)
+        head = members["head"].tobytes().decode()
+        numbers, refused = list(re.finditer(r"-?\d+(\.\d+)?(e-?\d+)?", head)), 0
+        for number in rng.choice(len(numbers), 60, replace=False):
+            start, end = numbers[number].span()
+            other = ("0", "1", "-1", "7", "1000000", "0.5", "null", "[]")[rng.integers(8)]
+            told = f"{head[:start]}{other}{head[end:]}".encode()
+            (tmp_path / "model.npz").write_bytes(_sealed({**members, "head": np.frombuffer(told, dtype=np.uint8)}))
+            try:
+                model = DINE.load(tmp_path / "model.npz")
+            except ValueError as error:
+                assert "\n" not in str(error).strip()  # noqa: PT017
+                refused += 1
+            else:
+                with np.errstate(all="ignore"):
+                    assert model.pointwise(*rows).shape == (100,)
+        assert 20 < refused < 60
 
     def test_a_unit_is_no_model(self, tmp_path):
         mutual_information(*sample(80, 0, dz=1), base="gaussian", cache=UnitCache(tmp_path))

@@ -293,7 +293,19 @@ class DINE(BaseEstimator):
             )
         model = cls(**parameters)
         model.__dict__.update(learned)
+        try:  # somebody may have made it up, with parts that do not fit each other
+            model._check_maps()
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"{os.fspath(path)!r} holds a model that maps no rows ({error}).") from None
         return model
+
+    def _check_maps(self) -> None:
+        """Map a row, unless there are no maps."""
+        if self._verdict is None:
+            x, y, z = (np.zeros((1, width)) for width in self._dimensions)
+            with np.errstate(all="ignore"):
+                self._transform(self._read_rows(x, y, z, None))
+                self.score(x, y, z)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn may expect: both sides are needed, and neither is predicted.

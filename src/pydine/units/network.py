@@ -49,7 +49,7 @@ class Network:
         widths = (self.n_context, self.n_inputs, *self.hidden)
         fits = (
             all(type(n) is int and n >= 0 for n in (*widths, self.components))
-            and self.n_inputs in (0, self.n_context)
+            and self.n_inputs <= self.n_context
             and self.components > 0
             and len(self.activations) == len(self.hidden)
             and self.groups in (1, 3)

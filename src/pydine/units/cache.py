@@ -165,6 +165,8 @@ class UnitCache:
             return
         try:
             _write(self._path(key), self.folder / UNFINISHED, entry)
+        except TypeError:  # of an expansion that is not in `EXPANSIONS`: no file could name it
+            return
         except OSError as error:  # the unit was fitted all the same
             self._tell(error)
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -30,7 +30,7 @@ def estimates(draw):
     names = tuple(tuple(draw(st.lists(NAMES, min_size=d, max_size=d))) for d in dimensions)
     return InformationEstimate(
         draw(NUMBERS), draw(NUMBERS), draw(NAMES), draw(st.integers(0)), dimensions, draw(st.integers(0)), names,
-        draw(DETAILS),
+        draw(DETAILS), None, draw(st.none() | st.tuples(NUMBERS, NUMBERS)),
     )  # fmt: skip
 
 
@@ -53,12 +53,16 @@ def pointwise(draw):
 @st.composite
 def pairwise(draw):
     p = draw(st.integers(2, 3))
-    matrices = [draw(arrays.arrays(np.float64, (p, p))) for _ in range(4)]
+    kinds = ("values", "standard_errors", "pvalues", "adjusted_pvalues")
+    matrices = {kind: draw(arrays.arrays(np.float64, (p, p))) for kind in kinds}
+    matrices["errors"] = tuple(draw(arrays.arrays(np.float64, (p, p))) for _ in range(2))
+    counts = {"n_samples": 10, "n_dropped": 0, "n_units": p, "n_general": 1}
     bases = np.array(draw(st.lists(st.lists(st.sampled_from(["", "flow", "gaussian"]), min_size=p, max_size=p),
                                    min_size=p, max_size=p)))  # fmt: skip
     given_ = draw(st.just("rest") | st.lists(NAMES, max_size=2).map(tuple))
     names = tuple(draw(st.lists(NAMES, min_size=p, max_size=p)))
-    return PairwiseInformation(names, *matrices, bases, given_, 10, 0, p, 1, True, "bh", "polars")
+    more = {"is_shared": True, "adjustment": "bh", "backend": "polars"}
+    return PairwiseInformation(names=names, bases=bases, given=given_, **matrices, **counts, **more)
 
 
 @st.composite
@@ -81,7 +85,7 @@ def state(value):
     return value
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(estimates() | outcomes() | pointwise() | pairwise() | rankings())
 def test_what_comes_back_is_what_was_written(result):
     text = result.to_json()
@@ -121,7 +125,7 @@ def test_the_form():
     assert json.loads(result.to_json()) == {
         "pydine": "InformationEstimate", "version": 1, "value": "inf", "standard_error": None, "base": "gaussian",
         "n_samples": 9, "dimensions": [1, 1, 0], "n_dropped": 0, "names": [["x"], ["y"], []],
-        "details": {"a": {"$float": "nan"}, "b": {"$tuple": [1]}},
+        "details": {"a": {"$float": "nan"}, "b": {"$tuple": [1]}}, "errors": None,
     }  # fmt: skip
 
 

@@ -27,15 +27,16 @@ def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:
     """
     plain, rich = bases[: len(bases) - nested], bases[len(bases) - nested :]
     within, held = _climbed(rich, ADDS)
-    weights, _ = _climbed(plain, TAKES_OVER)
-    below = weights @ np.array([base.held_out for base in plain]) if len(plain) else held
-    share = smooth_step(in_errors(held - below), *TAKES_OVER) if len(plain) else 1.0
+    if not plain:
+        return within
+    weights, below = _climbed(plain, TAKES_OVER)
+    share = smooth_step(in_errors(held - below), *TAKES_OVER)
     return np.concatenate([weights * (1.0 - share), within * share])
 
 
 def _climbed(bases: Sequence[FittedBase], errors: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
     """What each of several bases counts, if each takes over by so many standard errors, and their average (n,)."""
-    weights, held = np.ones(min(len(bases), 1)), bases[0].held_out if len(bases) else np.zeros(0)
+    weights, held = np.ones(1), bases[0].held_out
     for base in bases[1:]:
         share = smooth_step(in_errors(base.held_out - held), *errors)
         weights = np.append(weights * (1.0 - share), share)

@@ -8,9 +8,9 @@ for any family of base distributions). Its contract is small. `Base.fit` takes `
   mean is by how much the base predicts y better than independence does, so bases compete by it;
 - ``log_ratio``: the same of new rows.
 
-`GaussianBase` is the paper's closed form, `StudentBase` adds tails that the sides share, `MixtureBase` follows shapes with
-several Gaussians, and `FlowBase` is the paper's density-based definition with conditional flows, which can follow any
-shape. `averaged` weighs them by how well they predict held-out rows.
+`GaussianBase` is the paper's closed form, `StudentBase` adds tails that the sides share, `MixtureBase` follows shapes
+with several Gaussians, and `FlowBase` is the paper's density-based definition with conditional flows, which can follow
+any shape. `averaged` weighs them by how well they predict held-out rows.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ MOST_COMPONENTS = 64
 ROWS_PER_COLUMN = 2.0  # that a component needs at least, for each column and two more
 SPLIT = 0.7  # how far the halves of a component are from its middle, in deviations
 ITERATIONS, TOLERANCE = 15, 1e-4  # of EM after each split; nats a row
-# Nats of the first fold's rows that a mixture and the next larger ones, so many in all, must add to the smaller ones for it
-# to begin to count and to count in full.
+# Nats of the first fold's rows that a mixture and the next larger ones, so many in all, must add to the smaller ones
+# for it to begin to count and to count in full.
 FIRST_GAIN, FULL_GAIN, LOOK_AHEAD = 0.5, 2.0, 3
 
 
@@ -40,7 +40,7 @@ class Gaussians:
     @classmethod
     def one(cls, rows: FloatArray) -> Gaussians:
         """The Gaussian with mean and covariance of rows (d, n)."""
-        d, n = rows.shape
+        d = len(rows)
         whole = cls(np.ones(1), np.zeros((1, d)), np.eye(d)[None])
         fit_gaussians(rows, whole.weights, whole.means, whole.covariances, np.eye(d), 0.0, 1, 0.0)
         return whole

@@ -50,8 +50,8 @@ class Stack:
     A model predicts rows that it has learned from too well, and others not as well as the best of its kind would: it
     follows the noise of the former. To first order in 1/n both errors are the same (Akaike 1973; Takeuchi 1976), so the
     mean of what the stack says of rows in either case is what the best model would say. The plain bases are in the
-    stack, and what they are worth is known to a higher order: their closed forms, less the bias. So the value is theirs,
-    plus the mean by which the stack is above them.
+    stack, and what they are worth is known to a higher order: their closed forms, less the bias. So the value is
+    theirs, plus the mean by which the stack is above them.
 
     Parameters
     ----------

@@ -252,9 +252,7 @@ class Projection:
         cross = total - (white.T * taken) @ white
         coefficients = solve_triangular(self.factor, white * shares[:, None], lower=True, trans=1)
         dof = n - float(taken.sum())
-        return replace(
-            self, shares=shares, coefficients=coefficients, cross_product=0.5 * (cross + cross.T), dof=dof
-        )
+        return replace(self, shares=shares, coefficients=coefficients, cross_product=0.5 * (cross + cross.T), dof=dof)
 
     def blocks(self, z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Evaluate the functions that are used at rows of z (dz, n), some rows at a time."""

@@ -99,7 +99,7 @@ def shapes() -> Any:
     from known_shapes import SHAPES, sample
 
     names = ("parabola", "sine", "ring", "clusters", "heteroscedastic", "Clayton copula", "sign switch", "checkerboard")
-    sizes, seeds = (250, 500, 1000, 2000), range(5)
+    sizes, seeds = (250, 500, 1000, 2000), range(3)
     figure, axes = plt.subplots(4, 4, figsize=(9.5, 8.5), layout="constrained")
     for name, cloud, curve in zip(names, axes[:, ::2].flat, axes[:, 1::2].flat, strict=True):
         shown, truth = sample(name, 1000, 0), SHAPES[name].truth

@@ -102,6 +102,5 @@ def _student_correlation(t: FloatArray, degrees: float) -> FloatArray:
 
 def _student_copula(t: FloatArray, correlation: FloatArray, degrees: float) -> FloatArray:
     """Log-density of the copula at Student scores (d, n), shape (n,)."""
-    one = np.ones((1, 1))
-    single: FloatArray = np.sum([elliptical_density(column[None], one, degrees) for column in t], axis=0)
+    single: FloatArray = elliptical_density(t.reshape(1, -1), np.ones((1, 1)), degrees).reshape(t.shape).sum(axis=0)
     return elliptical_density(t, correlation, degrees) - single

@@ -26,6 +26,7 @@ class Base(StrEnum):
     auto = "auto"
     gaussian = "gaussian"
     student = "student"
+    mixture = "mixture"
     flow = "flow"
 
 

@@ -49,6 +49,8 @@ NONLINEAR_WEIGHT = 0.03, 0.17
 # 1.645, the level 0.05. A step beyond the first share is taken if both sides follow the functions of the last one at
 # all, by as many standard errors as the second pair says.
 CLEARLY, STILL = (0.645, 2.645), (-1.0, 1.0)
+# answer: functions of a softened projection that are shrunk together; twice as many each time.
+FIRST_BLOCK = 8
 # answer: standard errors that the functions left out may move a correlation by, under the prior.
 NEGLIGIBLE_BIAS = 1e-3
 SMALLEST_REMAINDER = 1e-8  # guard: a function is left out if the others explain all but this share of it
@@ -235,6 +237,31 @@ class Projection:
         """The same functions, projected out of some of the latents, perhaps negated."""
         cross = self.cross_product[np.ix_(columns, columns)] * np.multiply.outer(signs, signs)
         return replace(self, coefficients=self.coefficients[:, columns] * signs, cross_product=cross)
+
+    def softened(self, n: int) -> Projection:
+        """Take out of the latents of n rows no more than they follow z: the shares that shrinkage finds.
+
+        A function that latents do not follow takes out noise, 1/n of each row's own and the rest of other rows'. A
+        covariance does not mind, since all sides lose the same and degrees of freedom count it; a shape is blurred.
+        Functions are taken in blocks, those that come first in small ones, and of each block James and Stein's (1961)
+        share is taken out: 0 where it holds no more than noise would, close to 1 where it holds much more.
+        """
+        scaled = np.tril(self.factor).T @ self.coefficients
+        white = np.divide(scaled, self.shares[:, None], out=np.zeros(scaled.shape), where=self.shares[:, None] > 1e-6)
+        total = self.cross_product + (white.T * _taken(self.shares)) @ white
+        noise = np.maximum(np.diag(self.cross_product) / self.dof, SMALLEST_REMAINDER)
+        energies = (white * white / noise).mean(axis=1)
+        shares, start, size = np.zeros(len(white)), 0, self.functions.n_always
+        while start < len(white):
+            block = energies[start : start + size]
+            chance = max(1.0 - 2.0 / (block.size * len(noise)), 0.0)
+            shares[start : start + size] = max(0.0, 1.0 - chance / max(float(block.mean()), SMALLEST_REMAINDER))
+            start, size = start + size, FIRST_BLOCK if start == 0 else 2 * size
+        taken = _taken(shares)
+        cross = total - (white.T * taken) @ white
+        coefficients = solve_triangular(self.factor, white * shares[:, None], lower=True, trans=1)
+        dof = n - float(taken.sum())
+        return replace(self, shares=shares, coefficients=coefficients, cross_product=0.5 * (cross + cross.T), dof=dof)
 
     def blocks(self, z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Evaluate the functions that are used at rows of z (dz, n), some rows at a time."""

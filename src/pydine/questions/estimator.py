@@ -34,12 +34,13 @@ class DINE(BaseEstimator):
 
     Parameters
     ----------
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the latents. ``"gaussian"``: the closed form, which sees correlation between the latents
-        and nothing else. ``"student"``: a Student copula, which also sees a scale that the sides share. ``"flow"``:
-        conditional flows, which can follow any shape (the paper's density-based definition); the estimate is then a
-        mean over at most `max_rows` rows. ``"auto"``: the average of the three, weighted by how well they
-        predict held-out rows, the plainer in doubt; ``information_.details["weights"]`` has the weights.
+        and nothing else. ``"student"``: a Student copula, which also sees a scale that the sides share. ``"mixture"``:
+        mixtures of Gaussians of both sides, which see bends and clusters. ``"flow"``: conditional flows beside them,
+        which can follow any shape (the paper's density-based definition); the estimate is then a mean over at most
+        `max_rows` rows. ``"auto"``: the average of the four, weighted by how well they predict held-out rows, the
+        plainer in doubt; ``information_.details["weights"]`` has the weights.
     algorithm : {"ladder", "paper"}, default="ladder"
         How the flows are fitted; use `DINE.paper()` for the paper's, which sets the other arguments too.
     n_components : int, default=2

@@ -43,7 +43,7 @@ def mutual_information(
         a vector variable has several columns.
     data : frame, optional
         A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the latents (see `DINE`).
     interval : {"fast", "calibrated"}, default="fast"
         How what flows have not learned of Z is found: from their optimism, or also from five datasets that the fitted

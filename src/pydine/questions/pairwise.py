@@ -68,8 +68,8 @@ def pairwise_information(
         conditional-independence graph and needs p (p - 1) flows. A column named "rest" is asked for as ``["rest"]``.
     groups : mapping of str to list of column names, optional
         Columns that are one variable together, by its name. Other columns are variables by themselves.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
-        As in `mutual_information`. ``"gaussian"`` fits no pair by itself, ``"student"`` and ``"flow"`` fit every one.
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
+        As in `mutual_information`. ``"gaussian"`` fits no pair by itself, the richer ones fit every pair.
     test : bool, default=True
         Whether to test each pair for independence, by the analytic test of `independence_test`.
     adjust : {"bh", "holm"}, default="bh"

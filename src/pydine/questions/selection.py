@@ -102,7 +102,7 @@ def mutual_information_score(
         Numbers or class labels.
     target : {"auto", "numbers", "classes"}, default="auto"
         How y is read, as in `ConditionalSelector`.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the estimates, as in `mutual_information`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same number for every seed: only `DINE.paper()` draws.
@@ -162,7 +162,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         How y is read. Classes have no order: they enter as indicator columns, one for every class but the last.
         ``"auto"`` takes for classes what is not a number, what has two values, and integers (by their type) of at most
         10 different values.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of `information_`, as in `mutual_information`; it does not change what is selected.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same selection for every seed: only `DINE.paper()` draws.

@@ -27,7 +27,7 @@ from pydine.show.plotting import clustered as clustered
 from pydine.show.text import printable
 from pydine.types import FloatArray
 
-BASES = ("gaussian", "student", "flow")
+BASES = ("gaussian", "student", "mixture", "flow")
 STEPS = 65535  # of a 16-bit number
 SHOWN_RANKS = 25
 SHOWN_COLUMNS = 25

@@ -35,7 +35,7 @@ class PairwiseInformation(Record):
     pvalues, adjusted_pvalues : ndarray, shape (p, p)
         Of independence, by the analytic test, and adjusted for the number of pairs; NaN if nothing was tested.
     bases : ndarray of str, shape (p, p)
-        How each value was found: ``"gaussian"``, ``"student"`` or ``"flow"``; empty on the diagonal.
+        How each value was found: ``"gaussian"``, ``"student"``, ``"mixture"`` or ``"flow"``; empty on the diagonal.
     given : tuple of str or "rest"
         What was conditioned on.
     n_samples, n_dropped : int

@@ -70,7 +70,7 @@ def report(
         )
         page = to_html(content)
     save(out, page.encode())
-    tell(frame, said)
+    tell(said)
 
 
 def _check_out(out: Path, file: str) -> None:

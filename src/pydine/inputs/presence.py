@@ -75,9 +75,7 @@ class Presence:
         wanted = set(names)
         positions = np.flatnonzero(rows)
         return {
-            key: self._rows_of(i, key, positions)
-            for i, (name, key) in enumerate(self.keys.items())
-            if name in wanted
+            key: self._rows_of(i, key, positions) for i, (name, key) in enumerate(self.keys.items()) if name in wanted
         }
 
     def _rows_of(self, i: int, key: Hashable, positions: NDArray[np.intp]) -> Any:

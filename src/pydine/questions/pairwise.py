@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.bases.closed_form import pair_information
-from pydine.inputs.checks import TiesWarning, check_nan_policy, enumeration
+from pydine.inputs.checks import SPARE_ROWS, TiesWarning, check_nan_policy, enumeration
 from pydine.inputs.columns import frame_library
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, Variables, read_variables
@@ -207,8 +207,8 @@ class _Asked:
     def together(self, wanted: NDArray[np.bool_] | None = None) -> _Pairs:
         """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
 
-        Variables that what is given determines have no latents; pairs with them have a verdict. With `wanted`, one entry
-        a pair, others are asked no further.
+        Variables that what is given determines have no latents; pairs with them have a verdict. With `wanted`, one
+        entry a pair, others are asked no further.
         """
         found, workshop = _Pairs.empty(len(self.names)), self._workshop()
         left = self._left_over(workshop)
@@ -373,12 +373,16 @@ class _Parted:
         rows, pairs = part
         names = list(self.members)
         members = sorted({i for pair in pairs for i in pair})
+        if rows.sum() <= SPARE_ROWS:
+            return _Part(None, members, 0, f"they have {rows.sum()} rows, and more than {SPARE_ROWS} are needed.")
         varying = [i for i in members if all(self.presence.varies(name, rows) for name in self.members[names[i]])]
         if len(varying) < 2:
             return _Part(None, varying, 0)
         columns = [name for i in varying for name in self.members[names[i]]]
         keys = self.presence.keys
-        groups = {names[i]: [keys[c] for c in block] for i in varying if (block := self.members[names[i]]) != [names[i]]}
+        groups = {
+            names[i]: [keys[c] for c in block] for i in varying if (block := self.members[names[i]]) != [names[i]]
+        }
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TiesWarning)  # one word for all parts

@@ -249,11 +249,11 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: str) -> _Ask
     rows = presence.rows_with([*kept, target])
     varying = [name for name in kept if presence.varies(name, rows)]
     n_complete, n_rows = int(rows.sum()), len(rows)
+    whole, why = None, f"{n_complete:,} of {n_rows:,} rows have all columns"
     try:
-        whole = question(varying, rows) if varying else None
-        why = "" if whole is not None else "no column varies in the rows that have all columns."
+        whole, why = (question(varying, rows), "") if varying else (None, f"{why}.")
     except ValueError as error:
-        whole, why = None, f"{n_complete:,} of {n_rows:,} rows have all columns: {error}"
+        why = f"{why}: {error}"
     return _Asked(target, {name: alone[name] for name in kept}, whole, n_complete, n_rows, left_out, why)
 
 

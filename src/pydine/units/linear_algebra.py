@@ -21,7 +21,7 @@ _limits: list[threadpool_limits] = []
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread within the block, also a nested one; whoever leaves last gives the caller's setting back."""
+    """Let BLAS use one thread within the block; whoever leaves last, of nested ones too, restores what there was."""
     mark = object()
     with _lock:
         if not _inside:

@@ -1,7 +1,7 @@
 """Cells of text, read as a person would: numbers with their marks and units, truth words, dates and times.
 
-A reading is decided for a whole column: one that every cell agrees with, or none. Whatever is not a plain number is said,
-by the example of a cell.
+A reading is decided for a whole column: one that every cell agrees with, or none. Whatever is not a plain number is
+said, by the example of a cell.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _quantities(text: pl.Series, missing: pl.Series, habits: Habits) -> Iterator
 
 
 def _has_the_unit(unit: pl.Series, digits: pl.Series) -> pl.Series:
-    """Whether each cell has the unit that most have. Without one are nought, and any amount beside those of a currency."""
+    """Whether each cell has the unit that most have; nought may lack it, and any amount that of a currency."""
     units = Counter(unit.drop_nulls().sort().to_list()).most_common(1)
     if not units:
         return unit.is_null()
@@ -210,9 +210,12 @@ def _where(condition: pl.Series, values: pl.Series, otherwise: pl.Series | None 
 
 def _said(reading: _Reading, cells: pl.Series, values: FloatArray) -> str:
     """How a column was read, by the example of its first cell that has a value."""
+    import polars as pl
+
     if not reading.how or "is read" in reading.how:
         return reading.how
-    i = int(np.argmax(np.isfinite(values)))
+    plain = cells.str.strip_chars().cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    i = int(np.argmax(np.isfinite(values) * (1 + (plain != values))))  # a cell that shows what was done
     since = "" if reading.how == EXAMPLE else f", {reading.how}"
     return f"{_shortened(str(cells[i]))!r} is read as {values[i]:.15g}{since}"
 

@@ -19,10 +19,19 @@ SETTLED = (
 )
 EITHER = (("%d/%m/%Y", "%m/%d/%Y"), ("%d/%m/%y", "%m/%d/%y"), ("%d-%m-%Y", "%m-%d-%Y"))
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", ", %H:%M", ", %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-ISO_CLOCKS = ("T%H:%M", "T%H:%M:%S", "T%H:%M:%S%.f", "T%H:%M:%S%#z", "T%H:%M:%S%.f%#z", " %H:%M:%S%#z", " %H:%M:%S%.f%#z")
+ISO_CLOCKS = (
+    "T%H:%M",
+    "T%H:%M:%S",
+    "T%H:%M:%S%.f",
+    "T%H:%M:%S%#z",
+    "T%H:%M:%S%.f%#z",
+    " %H:%M:%S%#z",
+    " %H:%M:%S%.f%#z",
+)
 TRIED = 50  # cells that a format is tried on before it is tried on all
 SECONDS_A_DAY = 86_400.0
 MICRO = 1e-6
+SHORT_YEAR = r"^\d{1,2}\D\w{1,9}\D\d{2}(?:\D|$)"
 TIME = r"^(\d+):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?$"
 
 Found = tuple["pl.Series", str]
@@ -72,20 +81,19 @@ def dates_of(text: pl.Series, present: pl.Series, decimal_comma: Callable[[], bo
 
 
 def _read_as(format_: str, text: pl.Series, few: pl.Series) -> Iterator[Found]:
-    """Cells as dates of one format, with any of the ways to write a time after it, if the first of them agree."""
+    """Cells as dates of one format, with any of the ways to write a time after it, if most of the first agree."""
     import polars as pl
 
-    clocks = CLOCKS + (ISO_CLOCKS if format_ == "%Y-%m-%d" else ())
-    for clock in clocks:
-        if _moments(few, format_, clock).null_count():
-            continue
-        moments = _moments(text, format_, clock)
-        seconds = moments.dt.epoch("us").cast(pl.Float64) * MICRO
-        if not clock or not (seconds % SECONDS_A_DAY > 0.0).any():
-            yield seconds / SECONDS_A_DAY, DAYS
-        else:
-            yield seconds, SECONDS
+    if "%y" in format_ and not few.str.contains(SHORT_YEAR).all():  # 1.2.3 is a version
         return
+    clocks = CLOCKS + (ISO_CLOCKS if format_ == "%Y-%m-%d" else ())
+    failed, clock = min((_moments(few, format_, clock).null_count(), clock) for clock in clocks)
+    if 2 * failed > len(few):
+        return
+    moments = _moments(text, format_, clock)
+    seconds = moments.dt.epoch("us").cast(pl.Float64) * MICRO
+    is_day = not clock or not (seconds % SECONDS_A_DAY > 0.0).any()
+    yield (seconds / SECONDS_A_DAY, DAYS) if is_day else (seconds, SECONDS)
 
 
 def _moments(text: pl.Series, date: str, clock: str) -> pl.Series:

@@ -76,7 +76,9 @@ class TableFile:
         if not self.names:
             raise ValueError(f"{self.source} has no columns.")
         names = distinct(self.names)
-        object.__setattr__(self, "renamed", {new: old for old, new in zip(self.names, names, strict=True) if new != old})
+        object.__setattr__(
+            self, "renamed", {new: old for old, new in zip(self.names, names, strict=True) if new != old}
+        )
         object.__setattr__(self, "names", names)
         if self.n_rows == 0:
             raise ValueError(f"{self.source} has {len(self.names)} columns but no rows of data.")
@@ -146,20 +148,29 @@ class TableFile:
         for position, name in enumerate(self.names):
             if name not in wanted:
                 continue
-            said = [f"a second column {self.renamed[name]!r} is called so"] if name in self.renamed else []
+            said = [f"called so because an earlier column is {self.renamed[name]!r}"] if name in self.renamed else []
             try:
                 columns[name], conversion = self.column(position, rows)
             except NotNumbers as reason:
                 if name in needed:
                     mend = "encode labels as numbers, or leave the column out" if reason.is_text else "mend that cell"
-                    raise ValueError(f"{self.source}: column {name!r} must hold numbers, but {reason}; {mend}.") from None
+                    raise ValueError(
+                        f"{self.source}: column {name!r} must hold numbers, but {reason}; {mend}."
+                    ) from None
                 left_out[name] = str(reason)
                 conversion = ""
             said += [conversion] if conversion else []
             if said:
                 conversions[name] = "; ".join(said)
         return Frame(
-            self.source, columns, left_out, self.n_rows, rows, self.first_line, conversions=conversions, notes=self.notes
+            self.source,
+            columns,
+            left_out,
+            self.n_rows,
+            rows,
+            self.first_line,
+            conversions=conversions,
+            notes=self.notes,
         )
 
 
@@ -234,6 +245,18 @@ class Frame(Mapping[str, FloatArray]):
         counts = {name: int((~np.isfinite(values)).sum()) for name, values in self.columns.items()}
         return {name: count for name, count in counts.items() if count}
 
+    def complete(self) -> Frame:
+        """The rows without missing values."""
+        keep = self.complete_rows
+        if keep.all():
+            return self
+        if not keep.any():
+            raise ValueError(
+                f"{self.source}: every row has a missing value in one of the {len(self)} columns; use fewer columns."
+            )
+        rows = np.flatnonzero(keep) if self.rows is None else self.rows[keep]
+        return replace(self, columns={name: values[keep] for name, values in self.columns.items()}, rows=rows)
+
     def refuse_missing(self) -> None:
         """Raise with the first missing value, and where it is."""
         for name, values in self.columns.items():
@@ -275,7 +298,7 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
     taken, renamed = set(names), []
     for name in names:
         new, count = name, 0
-        while new and new in found or (count and new in taken):
+        while (new and new in found) or (count and new in taken):
             count += 1
             new = f"{name}.{count}"
         found[new] = None

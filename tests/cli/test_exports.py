@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from exports import PASSENGERS, SHOP_ROWS, passengers, shop
 from typer.testing import CliRunner
 
+from exports import PASSENGERS, SHOP_ROWS, passengers, shop
 from pydine.cli.app import command_line
 
 
@@ -26,7 +26,7 @@ def asked(tmp_path_factory):
 def test_a_german_shop(asked):
     record = json.loads(asked("rank", "shop.csv", "-t", "Betrag", "--json").stdout)
     used = [line["column"] for line in record["columns"]]
-    header = "Kunde Datum Preis Menge Rabatt Neukunde Versand Farbe Preis.1".split()
+    header = ["Kunde", "Datum", "Preis", "Menge", "Rabatt", "Neukunde", "Versand", "Farbe", "Preis.1"]
     assert {*used, *record["left_out"]} == set(header)
     assert set(record["left_out"]) <= {"Farbe"}
     assert used[0] in ("Preis", "Preis.1")  # one is the other without the tax
@@ -52,7 +52,7 @@ def test_people_read_it_at_the_top(asked):
 def test_a_list_of_passengers(asked):
     record = json.loads(asked("rank", "passengers.csv", "-t", "Fare", "--json").stdout)
     used = [line["column"] for line in record["columns"]]
-    header = "PassengerId Survived Pclass Name Sex Age SibSp Ticket Cabin Embarked".split()
+    header = ["PassengerId", "Survived", "Pclass", "Name", "Sex", "Age", "SibSp", "Ticket", "Cabin", "Embarked"]
     assert {*used, *record["left_out"]} == set(header)
     assert used[0] == "Pclass"
     rows = {line["column"]: line["n_alone"] for line in record["columns"]}

@@ -26,6 +26,8 @@ from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict, warn_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.results import InformationEstimate
+from pydine.show.cards import figure, pvalue_text, strip, table
+from pydine.show.plotting import draw_ranking
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
@@ -36,6 +38,7 @@ __all__ = ["RankedColumn", "Ranking", "rank"]
 
 MOST_GIVEN = 30  # columns that one question is given; with more to choose from they are screened
 BY_THEMSELVES = 15  # of these, so many that tell most alone; the others add most, in a line, to those before
+SHOWN = 30  # columns of a ranking that is printed
 LEAST_LEFT = 1e-6  # of a column that is no combination of those before, relative to its size
 
 
@@ -70,7 +73,7 @@ class RankedColumn:
     adds_nothing: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking:
     """Columns by what they tell about the target on their own, the most first.
 
@@ -106,6 +109,51 @@ class Ranking:
 
     def __len__(self) -> int:
         return len(self.columns)
+
+    def __repr__(self) -> str:
+        width = max((len(column.name) for column in self.columns), default=0)
+        rows = f"{self.n_samples:,} rows" + (f" with all columns, {self.n_dropped:,} without" if self.n_dropped else "")
+        lines = [f"{len(self)} columns by their information about {self.target}, in nats, {rows}:"]
+        for column in self.columns[:SHOWN]:
+            rest = column.given_rest
+            told = "" if rest is None else f"{figure(rest.value, rest.standard_error)} given the rest"
+            nothing = ", adds nothing" if column.adds_nothing else ""
+            alone = figure(column.alone.value, column.alone.standard_error)
+            lines.append(f"  {column.name:<{width}}  {alone} alone  {told}{nothing}".rstrip())
+        if len(self) > SHOWN:
+            lines.append(f"  … and {len(self) - SHOWN:,} more")
+        return "\n".join([*lines, *([f"  {self.why_no_rest}"] if self.why_no_rest else [])])
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, with intervals drawn."""
+        ends = [(c.alone, *([] if c.given_rest is None else [c.given_rest])) for c in self.columns]
+        highs = [e.confidence_interval().high for pair in ends for e in pair if np.isfinite(e.standard_error)]
+        limit = max(highs, default=1.0) or 1.0
+        rows = []
+        for column, pair in list(zip(self.columns, ends, strict=True))[:SHOWN]:
+            drawn = zip(("alone", "rest"), pair, strict=False)
+            bars = strip([(kind, e.value, *e.confidence_interval()) for kind, e in drawn], limit)
+            rest = "–" if column.given_rest is None else figure(pair[1].value, pair[1].standard_error)
+            alone = figure(column.alone.value, column.alone.standard_error)
+            rows.append([column.name, bars, alone, rest, pvalue_text(column.adjusted_given_rest)])
+        more = f"{len(self) - SHOWN:,} more columns. " if len(self) > SHOWN else ""
+        note = f"{more}Light: alone, dark: given the rest; 95% intervals. {self.n_samples:,} rows have all columns."
+        header = ["column", f"0 to {limit:.2g} nats", "alone", "given the rest", "adjusted p"]
+        return table(f"What tells about {self.target}", header, rows, f"{note} {self.why_no_rest}".strip(), strips=1)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw what columns tell alone and given the rest, with 95% intervals; needs matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return draw_ranking(self, axes)
 
     @property
     def add_nothing(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.show.cards import figure, pvalue_text, table
 from pydine.types import FloatArray
 
 SHOWN_PAIRS = 10
@@ -163,7 +164,7 @@ class PairwiseInformation:
         try:
             import networkx as nx
         except ImportError:
-            raise ImportError("graphs need networkx; install it with: pip install 'pydine[graph]'") from None
+            raise ImportError("graphs need networkx; install it with: pip install networkx") from None
         graph = nx.Graph()
         graph.add_nodes_from(self.names)
         for i, j in zip(*self.pairs, strict=True):
@@ -193,6 +194,23 @@ class PairwiseInformation:
         if len(first) > SHOWN_PAIRS:
             lines.append(f"  … and {len(first) - SHOWN_PAIRS:,} more: to_frame() has all")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: the strongest pairs."""
+        first, second = self.pairs
+        shown = list(zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True))
+        head, _, rest = repr(self).partition(":\n")
+        rows = [
+            [
+                f"{self.names[i]}; {self.names[j]}",
+                figure(float(self.values[i, j]), float(self.standard_errors[i, j])),
+                pvalue_text(float(self.adjusted_pvalues[i, j])),
+                f"{self.counts[i, j]:,}",
+            ]
+            for i, j in shown
+        ]
+        more = rest.rpartition("\n")[2].strip() if len(first) > SHOWN_PAIRS else ""
+        return table(head, ["pair", "nats", "adjusted p", "n"], rows, more)
 
 
 def _frame(columns: dict[str, list[Any]], backend: str) -> Any:

@@ -25,12 +25,31 @@ __all__ = ["MISSING", "Habits", "numbers_of", "uses_decimal_commas"]
 
 # What people write for "no value", in lower case.
 MISSING = [
-    *("", "na", "n/a", "n.a.", "#n/a", "nan", "null", "nil", "none", "missing", "?", ".", "-", "--", "---", "–", "—"),
+    *(
+        "",
+        "na",
+        "n/a",
+        "n.a.",
+        "#n/a",
+        "nan",
+        "null",
+        "nil",
+        "none",
+        "missing",
+        "?",
+        "*",
+        ".",
+        "-",
+        "--",
+        "---",
+        "–",
+        "—",
+    ),
     *("k.a.", "k. a.", "#div/0!", "#value!", "#wert!", "#ref!", "#bezug!", "#num!", "#zahl!", "#null!", "#name?"),
 ]
 # Words for 1 and for 0; a column uses one of these pairs.
 TRUTH = (
-    *(("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off")),
+    *(("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("+", "-")),
     *(("ja", "nein"), ("j", "n"), ("wahr", "falsch"), ("oui", "non"), ("vrai", "faux"), ("sí", "no"), ("si", "no")),
     *(("sim", "não"), ("verdadero", "falso"), ("vero", "falso"), ("ja", "nee"), ("ja", "nej"), ("tak", "nie")),
 )
@@ -102,6 +121,8 @@ def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) ->
 
     text = cells.str.strip_chars().str.to_lowercase()
     missing = text.is_null() | text.is_in(MISSING)
+    if (text == "+").any() and (missing | (text == "+")).all():
+        missing &= (text != "-").fill_null(True)  # beside nothing but plus signs, a dash is a minus sign
     best: pl.Series | None = None
     for reading in _readings(text, missing, habits):
         bad = reading.values.is_null() & ~missing

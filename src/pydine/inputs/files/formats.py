@@ -96,7 +96,7 @@ def _open(content: Content, kind: str, header: bool | None, separator: str | Non
             "export it as CSV."
         )
     if find_spec("polars") is None:
-        raise ImportError(f"reading {source} needs polars; install it with: pip install 'pydine[cli]'", name="polars")
+        raise ImportError(f"reading {source} needs polars; install it with: pip install polars", name="polars")
     if kind != "text":
         return _open_typed(content, kind)
     content = content.in_utf8()

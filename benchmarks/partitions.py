@@ -18,7 +18,8 @@ import pandas as pd
 
 import pydine
 from pydine.types import FloatArray
-from pydine.units import ladder, rows
+from pydine.units import rows
+from pydine.units.rungs import networks
 
 SIZES, DIMENSIONS, CORRELATIONS = (300, 1000), (1, 5, 10), (0.3, 0.9)
 
@@ -81,7 +82,7 @@ def measured(task: tuple[str, int, int, float, int, int]) -> dict[str, object]:
     family, n, dz, rho, _ = dataset
     answers = []
     for seed in range(partitions):
-        rows.SEED = ladder.SEED = seed
+        rows.SEED = networks.SEED = seed
         answers.append(pydine.mutual_information(*draw(*dataset), base="gaussian"))
     parts = pd.DataFrame([answer.details["uncertainty"] for answer in answers])
     sampling = parts.sampling.mean()

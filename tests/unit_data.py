@@ -20,3 +20,10 @@ def sine_data(n=600, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.uniform(-3.0, 3.0, n)
     return scores(np.sin(2.0 * x) + 0.2 * rng.standard_normal(n)), norm.ppf(x[None] / 6.0 + 0.5)
+
+
+def product_data(n=900, seed=0):
+    """The product of two context columns: no column of them alone tells anything of the target's mean."""
+    rng = np.random.default_rng(seed)
+    context = rng.standard_normal((2, n))
+    return scores(context[0] * context[1] + 0.3 * rng.standard_normal(n)), context

@@ -56,7 +56,7 @@ def package(tmp_path):
 
 def test_all_that_compiled_code_and_fitted_units_import_is_covered():
     roots = [path.relative_to(ROOT).as_posix() for room in ("kernels", "units") for path in (ROOT / room).rglob("*.py")]
-    assert {"kernels/likelihood.py", "kernels/optimiser.py", "units/ladder.py", "units/unit.py"} <= set(roots)
+    assert {"kernels/likelihood.py", "kernels/optimiser.py", "units/unit.py", "units/rungs/linear.py"} <= set(roots)
     assert reached(roots) == COVERED
 
 

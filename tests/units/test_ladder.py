@@ -1,27 +1,23 @@
-"""The ladder: what is fitted where, by held-out likelihood, and what a fitted unit promises."""
+"""The ladder: what is fitted, what held-out rows are told, and that the arguments alone count."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
 from scipy.stats import kstest, norm
 
-from pydine.latents.scores import ScoreMap
-from pydine.units import ladder
-from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder, held_out_likelihood, n_partitions
-from pydine.units.rows import dealt
-from unit_data import linear_data, scores, sine_data
+from pydine.units.ladder import (
+    LadderSettings,
+    cross_fit_ladder,
+    fit_folds,
+    fit_ladder,
+    held_out_likelihood,
+    n_partitions,
+)
+from unit_data import linear_data, product_data, scores, sine_data
 
 SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
-
-
-def product_data(n=900, seed=0):
-    """The product of two context columns: no column of them alone tells anything of the target's mean."""
-    rng = np.random.default_rng(seed)
-    context = rng.standard_normal((2, n))
-    return scores(context[0] * context[1] + 0.3 * rng.standard_normal(n)), context
 
 
 def tied_data(n=600, seed=0):
@@ -125,181 +121,6 @@ class TestWhatIsFitted:
         assert all(not model.network.hidden for model in unit.models)
 
 
-def index_data(n=500, seed=0, *, bump=False):
-    """Eight columns that act through one combination of them, which rises or only bends."""
-    rng = np.random.default_rng([seed, 8])
-    context = rng.standard_normal((8, n))
-    index = np.full(8, np.sqrt(1 / 8)) @ context
-    location = np.exp(-2.0 * index**2) if bump else np.tanh(2.0 * index) + np.exp(-2.0 * (index - 0.5) ** 2)
-    return scores(3.0 * location + rng.standard_normal(n)), context
-
-
-class TestIndexNetworks:
-    @pytest.mark.parametrize("bump", [False, True])
-    def test_few_rows_are_enough_for_one_direction(self, bump):
-        """New rows are followed better than with none of them, and nearly all of the way along the true direction."""
-        target, context = index_data(bump=bump)
-        unit = fit_ladder(target, context, SETTINGS)
-        assert unit.rung_weights.get("index", 0.0) + unit.rung_weights.get("curved index", 0.0) > 0.3
-        new_target, new_context = index_data(3000, seed=1, bump=bump)
-        plain = fit_ladder(target, context, replace(SETTINGS, networks=0))
-        gain = unit.log_density(new_target, new_context) - plain.log_density(new_target, new_context)
-        assert gain.mean() > 0.05
-
-    def test_a_target_that_only_bends_may_need_the_second_start(self):
-        weights = [fit_ladder(*index_data(seed=s, bump=True), SETTINGS).rung_weights for s in range(3)]
-        assert max(w.get("curved index", 0.0) for w in weights) > 0.3
-
-    def test_where_a_line_is_enough_they_are_refused(self):
-        names = ("index", "curved index")
-        shares = [
-            sum(fit_ladder(*linear_data(seed=seed), SETTINGS).rung_weights.get(name, 0.0) for name in names)
-            for seed in range(6)
-        ]
-        assert np.median(shares) == 0.0
-        assert np.mean(shares) < 0.1
-
-
-def ring_data(n=1000, seed=0):
-    """One of two places that are equally likely, or nearly: no two Gaussians follow both ends of a ring."""
-    rng = np.random.default_rng(seed)
-    angle, radius = rng.uniform(0.0, 2.0 * np.pi, n), rng.normal(1.0, 0.1, n)
-    return radius * np.cos(angle), radius * np.sin(angle)
-
-
-class TestWhatTheFirstFoldDecides:
-    def test_rungs_that_others_have_taken_over_are_left_out(self):
-        """The second of three rungs is right on all rows, or two of them each on one half."""
-        rng = np.random.default_rng(0)
-        target = rng.standard_normal((2, 500))
-        sharp = norm.logpdf(target[0], scale=1.0) + norm.logpdf(target[1], scale=1.0)
-        blunt = [norm.logpdf(target[0], scale=s) + norm.logpdf(target[1], scale=s) for s in (5.0, 3.0, 2.0)]
-        densities = [blunt[0], blunt[1], sharp, blunt[2]]
-        assert ladder._needed(densities, ladder._mixture_likelihood(densities)) == [0, 1]  # the plainest stays
-        halves = [np.where(np.arange(500) < 250, sharp, -9.0), np.where(np.arange(500) < 250, -9.0, sharp)]
-        densities = [blunt[0], halves[0], halves[1], blunt[2]]
-        assert set(ladder._needed(densities, ladder._mixture_likelihood(densities))) >= {0, 1}
-
-    def test_networks_train_no_longer_than_held_out_rows_ask_for(self, monkeypatch):
-        asked, search = [], ladder.maximise
-
-        def spy(*arguments):
-            found = search(*arguments)
-            network, watched, most = len(arguments[2]) > 2, len(arguments[8]) > 0, arguments[10]
-            if network:
-                asked.append((watched, most, found[2]))
-            return found
-
-        monkeypatch.setattr(ladder, "maximise", spy)
-        fit_ladder(*sine_data(), replace(SETTINGS, iterations=150))
-        first, later = ([row for row in asked if row[0] == watched] for watched in (True, False))
-        allowed = {steps for _, _, steps in first}
-        assert {most for _, most, _ in first} == {150}
-        assert {most for _, most, _ in later} <= allowed
-        assert len(later) >= 2
-        assert min(allowed) < 150
-
-    def test_a_rung_that_adds_little_counts_in_part(self):
-        """As a target bends more and more, in the same folds: no step of what the additive rung counts is a jump."""
-        rng = np.random.default_rng(3)
-        context, noise = rng.standard_normal((2, 600))
-        held, trusted = dealt(np.arange(600), 3), []
-        for size in np.linspace(0.0, 0.3, 61):
-            target = (context + size * (context**2 - 1.0) + noise) / np.sqrt(2.0 + 2.0 * size**2)
-            fold = ladder._Fold.of(0, target, context[None], held, SETTINGS, {})
-            climbed = ladder._climb(fold, ladder._rungs(1, 400, replace(SETTINGS, networks=0)))
-            names = [rung.name for rung in climbed.rungs]
-            assert climbed.trust[0] == 1.0  # the marginal rung's
-            assert len(climbed.trust) == len(names) + 1 == len(climbed.densities)
-            assert (climbed.trust > 0.0).all()
-            trusted.append(climbed.trust[1 + names.index("additive")] if "additive" in names else 0.0)
-        assert trusted[0] == 0.0
-        assert trusted[-1] == 1.0
-        assert sum(0.0 < trust < 1.0 for trust in trusted) >= 5
-        assert np.abs(np.diff(trusted)).max() < 0.3
-
-    def test_what_counts_in_part_has_that_part_of_its_weight(self):
-        rng = np.random.default_rng(0)
-        densities = [-np.abs(rng.standard_normal((3, 50))) for _ in range(3)]
-        rows = dealt(np.arange(150), 3)
-        names = ["marginal", "linear", "additive"]
-
-        def weights(trust, without=None):
-            folds = ladder._Folds(3, rows, 1.0, names, np.array(trust), [], densities)
-            return folds.weights(without)
-
-        whole, part, none = weights([1.0, 1.0, 1.0]), weights([1.0, 1.0, 0.3]), weights([1.0, 1.0, 0.0])
-        np.testing.assert_allclose(whole, ladder.mixture_weights(np.hstack(densities)), rtol=1e-12)
-        np.testing.assert_allclose(part, whole * [1.0, 1.0, 0.3] / (whole @ [1.0, 1.0, 0.3]), rtol=1e-12)
-        assert none[2] == 0.0
-        assert none.sum() == pytest.approx(1.0, abs=1e-12)
-        without = weights([1.0, 1.0, 1.0], without=1)
-        np.testing.assert_allclose(without, ladder.mixture_weights(np.hstack([densities[0], densities[2]])), rtol=1e-12)
-
-
-class TestPartitions:
-    @pytest.mark.parametrize(("n", "expected"), [(20, 4), (300, 4), (400, 3), (401, 2), (600, 2), (601, 1), (10**5, 1)])
-    def test_more_of_them_where_rows_are_few(self, n, expected):
-        assert n_partitions(n) == expected
-
-    @pytest.mark.parametrize("n", [250, 500, 900])
-    def test_each_holds_out_every_row_once(self, n):
-        target, context = product_data(n)
-        held = ladder._partitions(target, context, SETTINGS)
-        assert len(held) == 3 * n_partitions(n)
-        for i in range(n_partitions(n)):
-            assert sorted(np.concatenate(held[3 * i : 3 * i + 3])) == list(range(n))
-
-    def test_models_of_every_fold(self):
-        """As many of each rung as there are folds in all partitions."""
-        unit = fit_ladder(*sine_data(300), SETTINGS)
-        assert len(unit.models) % (3 * n_partitions(300)) == 0
-        assert len(unit.models) > 0
-
-    def test_the_most_rows_are_what_counts(self):
-        target, context = sine_data(900)
-        held = ladder._partitions(target, context, replace(SETTINGS, max_rows=300))
-        assert len(held) == 12
-        assert len(set(np.concatenate(held).tolist())) == 300
-
-    def test_equal_rows_go_by_all_of_their_context(self):
-        """Sums of sizes are equal where two rows have the same ranks in other columns."""
-        target = np.zeros(4)
-        context = np.array([[1.0, -2.0, 2.0, -1.0], [2.0, 1.0, 1.0, -2.0]])
-        for seed in range(5):
-            rows = np.random.default_rng(seed).permutation(4)
-            plain = ladder._partitions(target, context, SETTINGS)
-            moved = ladder._partitions(target, context[:, rows], SETTINGS)
-            for one, other in zip(plain, moved, strict=True):
-                np.testing.assert_array_equal(context[:, one], context[:, rows[other]])
-
-
-class TestWideNetworks:
-    def test_they_follow_what_others_cannot(self):
-        """New rows of rings, mapped by the scores of those that were fitted; one ring may be followed without them."""
-        gains, weights = [], []
-        for seed in range(5):
-            (x, y), (new_x, new_y) = ring_data(seed=seed), ring_data(3000, seed=seed + 50)
-            (x_map, x_scores), (y_map, y_scores) = ScoreMap.fit(x), ScoreMap.fit(y)
-            units = [fit_ladder(y_scores, x_scores[None], LadderSettings(wide_networks=wide)) for wide in (0, 2)]
-            plain, wide = (unit.log_density(y_map(new_y), x_map(new_x)[None]).mean() for unit in units)
-            gains.append(wide - plain)
-            weights.append(units[1].rung_weights.get("wide", 0.0))
-            assert "wide" not in units[0].rung_weights
-            widths = {(model.network.hidden, model.network.components) for model in units[1].models}
-            assert (((16,), 8) in widths) == (weights[-1] > 0.0)
-        assert np.mean(gains) > 0.01
-        assert min(gains) > -0.005
-        assert np.median(weights) > 0.2
-
-    def test_where_a_line_is_enough_they_are_refused(self):
-        shares = [
-            fit_ladder(*linear_data(seed=seed), LadderSettings(wide_networks=2)).rung_weights.get("wide", 0.0)
-            for seed in range(4)
-        ]
-        assert max(shares) < 0.1
-
-
 class TestHeldOut:
     def test_the_unit_is_the_same(self, sine):
         target, context = sine_data()
@@ -325,7 +146,7 @@ class TestHeldOut:
         row, settings = np.lexsort((np.abs(context[0]), np.abs(target)))[-1], replace(SETTINGS, networks=0)
         moved = target.copy()
         moved[row] *= 2.0
-        before, after = (ladder._fit_folds(t, context, settings) for t in (target, moved))
+        before, after = (fit_folds(t, context, settings) for t in (target, moved))
         assert (before.names, before.sign) == (after.names, after.sign)
         assert len(before.names) > 1
         held_out = 0
@@ -334,21 +155,6 @@ class TestHeldOut:
             assert same == (row in rows)
             held_out += row in rows
         assert held_out == n_partitions(n)
-
-    def test_the_density_of_a_held_out_row_by_hand(self):
-        """Of its fold's models, mixed by what the other folds of the partition say, and the partitions evenly."""
-        target, context = sine_data(300)
-        folds = ladder._fit_folds(target, context, SETTINGS)
-        held_out = cross_fit_ladder(target, context, SETTINGS)[1]
-        for row in (0, 17, 299):
-            parts = []
-            for i, rows in enumerate(folds.rows):
-                if row in rows:
-                    place = folds.sign * target[[row]], context[:, [row]]
-                    terms = [norm.logpdf(place[0])[0], *(float(m.log_density(*place)[0]) for m in folds.models[i])]
-                    parts.append(logsumexp(terms, b=folds.weights(without=i)))
-            assert len(parts) == n_partitions(300)
-            assert held_out[row] == pytest.approx(logsumexp(parts) - np.log(len(parts)), abs=1e-5)
 
     def test_the_mean_for_tuning(self):
         target, context = sine_data(300)

@@ -10,9 +10,9 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
 from pydine import DINE
 from pydine.latents.scores import ScoreMap
-from pydine.units import ladder
 from pydine.units.ladder import LadderSettings, held_out_likelihood
 from pydine.units.plan import Unit
+from pydine.units.rungs.linear import ExpandedRung
 from pydine.units.tuning import Grid, Trial, tune
 
 SETTINGS = LadderSettings(networks=1, iterations=60)
@@ -102,13 +102,13 @@ class TestTune:
         Which of them are fitted in all folds may depend on the networks.
         """
         fits = []
-        original = ladder._fit_linear
+        original = ExpandedRung.fit
 
-        def counted(t, x, expansion, settings):
-            fits.append((t.tobytes(), expansion.__name__, settings.components))
-            return original(t, x, expansion, settings)
+        def counted(rung, lesson):
+            fits.append((lesson.t.tobytes(), rung.name, lesson.settings.components))
+            return original(rung, lesson)
 
-        monkeypatch.setattr(ladder, "_fit_linear", counted)
+        monkeypatch.setattr(ExpandedRung, "fit", counted)
         for grid in (Grid((2,), (4, 8), (0.67, 2.0)), Grid((1, 2), (8,), (0.67, 2.0))):
             fits.clear()
             tune(columns, UNITS, SETTINGS, grid)

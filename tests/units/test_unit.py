@@ -1,4 +1,4 @@
-"""A fitted unit: what it sees of its context, its density and its latents, and what it promises."""
+"""A fitted unit: its density and its latents, and what it promises."""
 
 import pickle
 from dataclasses import replace
@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 from scipy.special import log_ndtr
-from scipy.stats import kstest, norm
+from scipy.stats import norm
 
 from pydine.units.ladder import LadderSettings, fit_ladder
-from pydine.units.unit import MARGINAL, ROWS_AT_ONCE, additive, cubic, identity, quadratic, with_radius
+from pydine.units.unit import MARGINAL, ROWS_AT_ONCE
 from unit_data import linear_data, sine_data
 
 SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
@@ -24,35 +24,6 @@ def sine():
 @pytest.fixture(scope="module")
 def linear():
     return fit_ladder(*linear_data(), SETTINGS)
-
-
-class TestExpansions:
-    def test_columns_of_the_context_come_first(self):
-        context = np.random.default_rng(0).standard_normal((3, 20))
-        for expansion in (identity, with_radius, cubic, additive, quadratic):
-            np.testing.assert_array_equal(expansion(context)[:3], context)
-
-    def test_orthonormal_under_a_normal_distribution(self):
-        """Integrated over a grid of normal quantiles."""
-        grid = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
-        expanded = additive(grid[None])
-        np.testing.assert_allclose(expanded @ expanded.T / 20_000, np.eye(3), atol=0.01)
-
-    def test_products_of_every_two(self):
-        context = np.random.default_rng(0).standard_normal((3, 20))
-        a, b, c = context
-        rows = quadratic(context)
-        assert len(rows) == len(additive(context)) + 3
-        for product in (a * b, a * c, b * c):
-            assert np.isclose(rows, product).all(axis=1).any()
-
-    def test_radius(self):
-        """Near standard normal where the columns are; one column is its own."""
-        context = np.random.default_rng(0).standard_normal((5, 5000))
-        radius = with_radius(context)[5]
-        assert np.argmax(radius) == np.argmax((context**2).sum(axis=0))
-        assert kstest(radius, "norm").statistic < 0.05
-        np.testing.assert_array_equal(with_radius(context[:1]), context[:1])
 
 
 class TestFittedUnit:

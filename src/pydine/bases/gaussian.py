@@ -9,6 +9,7 @@ import numpy as np
 
 from pydine.bases.base import FittedBase, or_independent
 from pydine.bases.closed_form import (
+    SMALLEST_VARIANCE,
     gaussian_information,
     gaussian_standard_error,
     is_singular,
@@ -83,3 +84,12 @@ def algorithmic_error(latents: Latents) -> float:
         if not is_singular(product)  # in a fold's own latents columns may coincide that differ in all of them
     ]
     return FOLD_FACTOR * float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def algorithmic_errors(fold_products: FloatArray) -> FloatArray:
+    """The same for all pairs of p columns, from cross-products of each fold's latents, (folds, p, p) to (p, p)."""
+    scales = np.sqrt(np.einsum("kii->ki", fold_products))
+    squares = (fold_products / (scales[:, :, None] * scales[:, None, :])) ** 2
+    values = -0.5 * np.log(np.maximum(1.0 - squares, SMALLEST_VARIANCE))
+    errors: FloatArray = FOLD_FACTOR * np.std(values, axis=0, ddof=1)
+    return errors

@@ -37,6 +37,7 @@ def mi(
     y: Y,
     z: Z = None,
     base: options.BaseOption = options.Base.auto,
+    interval: options.IntervalOption = options.Interval.fast,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
@@ -67,6 +68,7 @@ def mi(
                 names[2] or None,
                 data=frame,
                 base=base.value,
+                interval=interval.value,
                 random_state=seed,
                 n_jobs=threads(jobs, frame),
                 nan_policy="omit",
@@ -94,6 +96,9 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
         "bits": estimate.bits,
         "base": estimate.base,
         "gain_over_gaussian": estimate.details.get("gain_over_gaussian", math.nan),
+        "unlearned": estimate.details.get("unlearned", 0.0),
+        "uncertainty": estimate.details.get("uncertainty", {}),
+        "advice": estimate.advice,
     }
 
 
@@ -111,10 +116,12 @@ def _shown(estimate: InformationEstimate, level: float) -> RenderableType:
         is_known = not math.isnan(estimate.standard_error)
         figures.add_row(Text(f"{estimate.value / size:z.3f} {unit}", style="bold"), *(cells if is_known else []))
     how = f"{estimate.n_samples:,} rows, {estimate.base} base"
+    advice = [Text(estimate.advice)] if estimate.advice else []
     return Group(
         Text(expression(estimate), style="bold cyan"),
         Padding(figures, (1, 2), expand=False),
         Text(meaning(estimate, level)),
+        *advice,
         Text(how, style="dim"),
     )
 

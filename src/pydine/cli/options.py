@@ -29,6 +29,13 @@ class Base(StrEnum):
     flow = "flow"
 
 
+class Interval(StrEnum):
+    """How what flows have not learned is found."""
+
+    fast = "fast"
+    calibrated = "calibrated"
+
+
 File = Annotated[
     str,
     typer.Argument(
@@ -106,6 +113,14 @@ BaseOption = Annotated[
     Base,
     typer.Option(
         "--base", help="How the dependence is modelled; auto lets held-out rows decide.", rich_help_panel=METHOD
+    ),
+]
+IntervalOption = Annotated[
+    Interval,
+    typer.Option(
+        "--interval",
+        help="How it is found what was not learned of Z: at no cost, or by estimating generated data again.",
+        rich_help_panel=METHOD,
     ),
 ]
 Alpha = Annotated[

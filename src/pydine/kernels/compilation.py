@@ -19,7 +19,7 @@ PATIENCE = 1.5  # seconds of silence before a first call explains itself
 
 
 # What machine code or a fitted unit may depend on, relative to the package: all that `kernels` and `units` import.
-SOURCES = ("disk.py", "kernels/*.py", "types.py", "units/*.py")
+SOURCES = ("disk.py", "kernels/**/*.py", "types.py", "units/**/*.py")
 
 
 def sources(package: Path) -> list[Path]:

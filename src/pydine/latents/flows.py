@@ -49,6 +49,8 @@ class Latents:
         The cross-products that the flows of each fold alone would give.
     view : View, optional
         In which order, and with which signs, a base is to see the latents; as they are if there is none.
+    unlearned : tuple of float
+        What the unit of each latent may have missed, in nats (see `FittedUnit`); empty if that is not known.
     sides : tuple of str
         What whoever asked calls the first and the second side; a base may see y first.
     """
@@ -63,6 +65,7 @@ class Latents:
     view: View | None = None
     two_valued: tuple[bool, ...] = ()
     fold_products: FloatArray | None = None
+    unlearned: tuple[float, ...] = ()
     sides: tuple[str, str] = ("x", "y")
 
     @property
@@ -100,6 +103,7 @@ class Latents:
             view=None,
             two_valued=two_valued,
             fold_products=products,
+            unlearned=tuple(self.unlearned[i] for i in columns) if self.unlearned else (),
         )
 
     @cached_property

@@ -26,7 +26,7 @@ from scipy.linalg.lapack import dpstrf
 from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray
 from pydine.units.rows import SEED, outwards, some_of
-from pydine.units.unit import quadratic
+from pydine.units.rungs.quadratic import quadratic
 
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
 BUMP_WIDTH = 2.0 / 3.0  # in scores, times the square root of the number of columns

@@ -190,6 +190,7 @@ class Workshop:
             projection,
             None if values is None else values[:, projection.chosen],
             two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
+            unlearned=tuple(m.unit.unlearned for m in made),
         )
         if not made[0].by_fold.size:
             return latents

@@ -54,6 +54,8 @@ class DINE(BaseEstimator):
     tune : bool, default=False
         Whether to choose `n_components`, `hidden_units` and `weight_decay` from a grid of 27 by the likelihood of
         held-out rows, before anything else (ladder only). What was tried is in `tuning_`.
+    interval : {"fast", "calibrated"}, default="fast"
+        How what flows have not learned of Z is found, as in `mutual_information`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         Starts of the paper's flows; None draws a seed anew in every fit. The ladder draws nothing: the same number for
         every seed.
@@ -102,6 +104,7 @@ class DINE(BaseEstimator):
         max_iter: int = Settings.max_iter,
         max_rows: int = Settings.max_rows,
         tune: bool = Settings.tune,
+        interval: str = Settings.interval,
         random_state: RandomState = Settings.random_state,
         n_jobs: int | None = Settings.n_jobs,
         nan_policy: str = "raise",
@@ -116,6 +119,7 @@ class DINE(BaseEstimator):
         self.max_iter = max_iter
         self.max_rows = max_rows
         self.tune = tune
+        self.interval = interval
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.nan_policy = nan_policy

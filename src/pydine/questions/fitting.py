@@ -15,6 +15,7 @@ from pydine.bases.average import pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
+from pydine.bases.learning import Learned, between, relearned, with_unlearned
 from pydine.bases.student import StudentBase
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
@@ -22,9 +23,12 @@ from pydine.latents.paper import PaperFlow, fit_paper_flow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.questions.policy import Mapped, Verdict, mapped, reduced
+from pydine.questions.relearning import replicates
 from pydine.questions.settings import Settings
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray, RowArray
+from pydine.units.execution import run
+from pydine.units.linear_algebra import one_blas_thread
 from pydine.units.plan import autoregressive, unique
 from pydine.units.rows import View, outwards, some_of
 from pydine.units.tuning import Grid, Trial, tune
@@ -94,6 +98,11 @@ class Fit:
         """The base that counts most."""
         return max(self.parts, key=lambda part: part.weight)
 
+    @property
+    def plain_value(self) -> float:
+        """The information without what flows have missed, in nats."""
+        return float(sum(part.weight * part.base.value for part in self.parts))
+
     def of_new_rows(self) -> NewRows:
         """What gives new rows their pointwise information, without the rows that were fitted."""
         return NewRows(tuple((p.weight, p.flow, p.latents.view, p.base.log_ratio) for p in self.parts))
@@ -111,6 +120,7 @@ class Fit:
         return total
 
 
+@one_blas_thread()
 def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | Verdict:
     """Fit the flows of a question, and base distributions to their latents.
 
@@ -137,22 +147,48 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         return found
     workshop = workshop if found.question.table is workshop.table else workshop.on(found.question.table)
     parts, compared = _fit_bases(found.question, settings, workshop, (found.flow, found.latents))
-    value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
-    algorithm = algorithmic_error(found.latents)
     heaviest = max(parts, key=lambda part: part.weight).base
-    details: dict[str, object] = {
-        "algorithm": settings.algorithm,
-        "degrees_of_freedom": found.latents.dof,
-        **heaviest.details,
-        **compared,
-        "uncertainty": {"sampling": sampling, "algorithm": algorithm},
-    }
+    details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
+    details |= heaviest.details | compared
     if settings.algorithm != "paper":
         names = [name for block in found.question.names[:2] for name in block]
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
-    error = float(np.hypot(sampling, algorithm))
-    information = _information(question, value, error, heaviest.name, details)
+    value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
+    learned = _learned(found, value, settings)
+    value, error, errors, parted = _answered(found.latents, learned, sampling)
+    information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def _learned(found: Mapped, value: float, settings: Settings) -> Learned:
+    """Information with what flows have missed put back; calibrated by data that the flows generate, if asked for."""
+    dx, dy, dz = found.latents.dimensions
+    learned = with_unlearned(value, between(found.latents.unlearned, dx), min(dx, dy))
+    if settings.interval != "calibrated" or dz == 0 or isinstance(found.flow, PaperFlow):
+        return learned
+    alone = replace(settings, interval="fast", cache=None, n_jobs=None, tune=False)
+
+    def ask(question: Question) -> float:
+        answer = fit(question, alone)
+        return 0.0 if isinstance(answer, Verdict) else answer.plain_value
+
+    again = run(ask, replicates(found.flow, found.latents), settings.n_jobs)
+    return relearned(learned, value - np.array(again))
+
+
+def _answered(
+    latents: Latents, learned: Learned, sampling: float
+) -> tuple[float, float, tuple[float, float], dict[str, object]]:
+    """The value, its standard error, the errors downwards and upwards, and what they are made of."""
+    algorithm = algorithmic_error(latents)
+    below, above, error = map(float, learned.errors(np.hypot(sampling, algorithm)))
+    uncertainty = {
+        "sampling": float(learned.inflation * sampling),
+        "algorithm": float(learned.inflation * algorithm),
+        "learning": float(np.sqrt(0.5 * (learned.below**2 + learned.above**2))),
+    }
+    details: dict[str, object] = {"unlearned": float(learned.added), "uncertainty": uncertainty}
+    return float(learned.value), error, (below, above), details
 
 
 def information_of(answer: Fit | Verdict, question: Question) -> InformationEstimate:
@@ -164,11 +200,23 @@ def information_of(answer: Fit | Verdict, question: Question) -> InformationEsti
 
 
 def _information(
-    question: Question, value: float, error: float, base: str, details: dict[str, object]
+    question: Question,
+    value: float,
+    error: float,
+    base: str,
+    details: dict[str, object],
+    errors: tuple[float, float] | None = None,
 ) -> InformationEstimate:
-    table = question.table
     return InformationEstimate(
-        value, error, base, table.n_samples, question.dimensions, table.n_dropped, question.names, details
+        value,
+        error,
+        base,
+        question.table.n_samples,
+        question.dimensions,
+        question.table.n_dropped,
+        question.names,
+        details,
+        errors=errors,
     )
 
 

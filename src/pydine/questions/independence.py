@@ -16,6 +16,7 @@ from pydine.questions.settings import CacheLike, RandomState, Settings, is_integ
 from pydine.questions.watching import shown_in_notebooks
 from pydine.results import IndependenceTestResult
 from pydine.units.cache import UnitCache
+from pydine.units.linear_algebra import one_blas_thread
 
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
@@ -23,6 +24,7 @@ ROUNDING = 1e-9  # a permutation that comes as close as this to the statistic re
 
 
 @shown_in_notebooks("Testing")
+@one_blas_thread()
 def independence_test(
     x: Any,
     y: Any,

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.bases.closed_form import pair_information
+from pydine.bases.gaussian import algorithmic_errors
+from pydine.bases.learning import with_unlearned
 from pydine.inputs.checks import SPARE_ROWS, TiesWarning, check_nan_policy, enumeration
 from pydine.inputs.columns import frame_library
 from pydine.inputs.presence import Presence
@@ -134,6 +136,7 @@ def pairwise_information(
         names=names,
         values=matrix(found.values),
         standard_errors=matrix(found.errors),
+        errors=(matrix(found.below), matrix(found.above)),
         pvalues=matrix(found.pvalues),
         adjusted_pvalues=matrix(adjusted(found.pvalues, adjust) if test else found.pvalues),
         bases=matrix(found.bases, ""),
@@ -159,6 +162,8 @@ class _Pairs:
     pairs: Pairs
     values: FloatArray
     errors: FloatArray
+    below: FloatArray
+    above: FloatArray
     pvalues: FloatArray
     bases: NDArray[np.str_]
     counts: RowArray
@@ -169,9 +174,10 @@ class _Pairs:
     def empty(cls, p: int) -> _Pairs:
         """Nothing known yet of the pairs of p variables."""
         pairs = np.triu_indices(p, 1)
-        values, errors, pvalues = np.full((3, len(pairs[0])), np.nan)
-        bases, counts = np.full(len(values), "gaussian", dtype="U8"), np.zeros(len(values), dtype=np.intp)
-        return cls(pairs, values, errors, pvalues, bases, counts)
+        count = len(pairs[0])
+        values, errors, below, above, pvalues = np.full((5, count), np.nan)
+        bases, counts = np.full(count, "gaussian", dtype="U8"), np.zeros(count, dtype=np.intp)
+        return cls(pairs, values, errors, below, above, pvalues, bases, counts)
 
     def pair(self, k: int) -> Pair:
         """Positions of the two variables of the k-th pair."""
@@ -215,7 +221,8 @@ class _Asked:
         found.is_shared = bool(self.variables.given)
         blocks = [self.variables.members[name] for name in self.names]
         lost = ~np.isin(found.pairs, left).all(axis=0)
-        found.values[lost], found.errors[lost] = Verdict.NOTHING_LEFT.value, 0.0
+        found.values[lost] = Verdict.NOTHING_LEFT.value
+        found.errors[lost] = found.below[lost] = found.above[lost] = 0.0
         if self.test:
             found.pvalues[lost] = Verdict.NOTHING_LEFT.pvalue
         if len(left) < 2:
@@ -255,8 +262,14 @@ class _Asked:
         pair = np.triu_indices(len(blocks), 1)
         correlations = (leading @ leading.T / dof)[pair]
         correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
-        found.values[places], found.errors[places] = pair_information(correlations, dof, self.variables.table.n_samples)
-        found.errors[np.isinf(found.values)] = np.nan
+        values, errors = pair_information(correlations, dof, self.variables.table.n_samples)
+        if latents.fold_products is not None:
+            errors = np.hypot(errors, algorithmic_errors(latents.fold_products[:, starts][:, :, starts])[pair])
+        is_finite, unlearned = np.isfinite(values), np.array(latents.unlearned)[starts]
+        learned = with_unlearned(np.where(is_finite, values, 0.0), unlearned[pair[0]] + unlearned[pair[1]])
+        found.values[places] = np.where(is_finite, learned.value, values)
+        for entries, found_errors in zip((found.below, found.above, found.errors), learned.errors(errors), strict=True):
+            entries[places] = np.where(is_finite, found_errors, np.nan)
         if self.test:
             found.pvalues[places] = pairwise_test(leading, latents.of_columns(starts.tolist(), []))
             found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
@@ -304,6 +317,7 @@ class _Asked:
             answers = run(ask, chosen, None if is_alone else self.settings.n_jobs, step)
         for k, (information, pvalue) in zip(chosen, answers, strict=True):
             found.values[k], found.errors[k] = information.value, information.standard_error
+            found.below[k], found.above[k] = information.errors or (information.standard_error,) * 2
             found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
             found.n_general += information.base != "gaussian"
 
@@ -402,11 +416,12 @@ class _Parted:
         place = part.place(pair)
         if part.found is None or place is None:
             if not part.refusal:  # one of them is constant where the other has values
-                found.values[k], found.errors[k] = Verdict.NOTHING_LEFT.value, 0.0
+                found.values[k] = Verdict.NOTHING_LEFT.value
+                found.errors[k] = found.below[k] = found.above[k] = 0.0
             found.pvalues[k] = Verdict.NOTHING_LEFT.pvalue if self.test else np.nan
             return
-        found.values[k], found.errors[k] = part.found.values[place], part.found.errors[place]
-        found.pvalues[k], found.bases[k] = part.found.pvalues[place], part.found.bases[place]
+        for name in ("values", "errors", "below", "above", "pvalues", "bases"):
+            getattr(found, name)[k] = getattr(part.found, name)[place]
         found.n_general += found.bases[k] != "gaussian"
 
     def _warn(self, refused: list[_Part], found: _Pairs) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from pydine.bases.gaussian import GaussianBase
+from pydine.bases.learning import between, with_unlearned
 from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
 from pydine.inputs.reading import read_question, read_variables
 from pydine.inputs.table import Question
@@ -117,7 +118,9 @@ class SearchTest:
                 warn_if_determined(found, question)
             return Answer(found.pvalue, found.value)
         base = GaussianBase(self._settings.n_folds).fit(found.latents.seen())
-        return Answer(analytic_test(found.latents, self.statistic).pvalue, base.value)
+        dx, dy, _ = found.latents.dimensions
+        information = with_unlearned(base.value, between(found.latents.unlearned, dx), min(dx, dy)).value
+        return Answer(analytic_test(found.latents, self.statistic).pvalue, float(information))
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
         """A search that copies its graph, and the test with it, goes on with the same cache."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -57,21 +57,23 @@ class Provenance:
 class Answer:
     """The information between two columns in nats, and the test of their independence.
 
-    `adjusted` is the p-value adjusted for all tests of the report; `n` counts the rows behind the figure.
+    `errors` are standard errors downwards and upwards; `adjusted` is the p-value adjusted for all tests of the report;
+    `n` counts the rows behind the figure.
     """
 
     value: float
     standard_error: float
+    errors: tuple[float, float]
     pvalue: float
     adjusted: float
     base: str
-    n: int = 0
+    n: int
 
     @property
     def interval(self) -> tuple[float, float]:
         """The confidence interval, cut off at zero."""
-        margin = NormalDist().inv_cdf(0.5 + 0.5 * LEVEL) * self.standard_error
-        return max(self.value - margin, 0.0), max(self.value + margin, 0.0)
+        below, above = (NormalDist().inv_cdf(0.5 + 0.5 * LEVEL) * error for error in self.errors)
+        return max(self.value - below, 0.0), max(self.value + above, 0.0)
 
 
 @dataclass(frozen=True)
@@ -319,14 +321,23 @@ def _with_row(graph: PairwiseInformation, target: str, answers: Mapping[str, Ans
     """The graph with what the ranking says of the target, so that a figure is the same wherever it stands."""
     if target not in graph.names or any(name not in answers for name in graph.names if name != target):
         return graph
-    t, changed = graph.names.index(target), {}
-    for name, field_ in (("value", "values"), ("standard_error", "standard_errors"), ("pvalue", "pvalues")):
-        entries = getattr(graph, field_).copy()
+    t = graph.names.index(target)
+
+    def patched(entries: FloatArray, of: Callable[[Answer], float]) -> FloatArray:
+        entries = entries.copy()
         for i, other in enumerate(graph.names):
             if i != t:
-                entries[i, t] = entries[t, i] = getattr(answers[other], name)
-        changed[field_] = entries
-    return replace(graph, **changed)
+                entries[i, t] = entries[t, i] = of(answers[other])
+        return entries
+
+    below, above = graph.errors
+    return replace(
+        graph,
+        values=patched(graph.values, lambda answer: answer.value),
+        standard_errors=patched(graph.standard_errors, lambda answer: answer.standard_error),
+        errors=(patched(below, lambda answer: answer.errors[0]), patched(above, lambda answer: answer.errors[1])),
+        pvalues=patched(graph.pvalues, lambda answer: answer.pvalue),
+    )
 
 
 def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> _Rest:
@@ -348,7 +359,13 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
         return _Rest({}, why=f"What columns tell given all the others cannot be computed: {error}")
     answers = {
         column.name: Answer(
-            told.value, told.standard_error, column.pvalue_given_rest, np.nan, told.base, told.n_samples
+            told.value,
+            told.standard_error,
+            told.errors or (told.standard_error, told.standard_error),
+            column.pvalue_given_rest,
+            np.nan,
+            told.base,
+            told.n_samples,
         )
         for column in ranking
         if (told := column.given_rest) is not None
@@ -387,6 +404,7 @@ def _row(matrix: PairwiseInformation, target: str) -> dict[str, Answer]:
         name: Answer(
             float(matrix.values[i, t]),
             float(matrix.standard_errors[i, t]),
+            (float(matrix.errors[0][i, t]), float(matrix.errors[1][i, t])),
             float(matrix.pvalues[i, t]),
             float(matrix.adjusted_pvalues[i, t]),
             str(matrix.bases[i, t]),

@@ -67,6 +67,7 @@ def partial_correlations(columns: Mapping[str, FloatArray]) -> PairwiseInformati
         names=names,
         values=square(found[0]),
         standard_errors=square(found[1]),
+        errors=(square(found[1]), square(found[1])),
         pvalues=square(pvalues),
         adjusted_pvalues=square(pvalues),
         bases=bases,

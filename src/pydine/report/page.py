@@ -11,6 +11,7 @@ import hashlib
 import math
 import shlex
 from importlib.resources import files
+from statistics import NormalDist
 from string import Template
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from pydine.report import figures
 from pydine.report.calibration import FlowFit, n_folds
-from pydine.report.content import Ranked, Report
+from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column
 from pydine.report.markup import json_for_script, name, nats, pvalue, quantity, shown, signed
 from pydine.report.prose import MEANINGS, adds, left_out, summary, trust
@@ -27,6 +28,7 @@ from pydine.show.plotting import clustered as clustered
 from pydine.show.text import printable
 from pydine.types import FloatArray
 
+QUANTILE = NormalDist().inv_cdf(0.5 + 0.5 * LEVEL)
 BASES = ("gaussian", "student", "flow")
 STEPS, MISSING = 65534, 65535  # of a 16-bit number
 SHOWN_RANKS = 25
@@ -102,6 +104,8 @@ def _triangle(matrix: PairwiseInformation) -> dict[str, list[Any]]:
     numbers = {
         "value": matrix.values,
         "error": matrix.standard_errors,
+        "low": np.maximum(matrix.values - QUANTILE * matrix.errors[0], 0.0),
+        "high": np.maximum(matrix.values + QUANTILE * matrix.errors[1], 0.0),
         "p": matrix.pvalues,
         "adjusted": matrix.adjusted_pvalues,
     }

@@ -47,11 +47,10 @@
 
   function answer(table, i, j, q) {
     const k = place(Math.min(i, j), Math.max(i, j), q);
-    const value = number(table.value[k]), error = number(table.error[k]);
     return {
-      value,
-      low: Math.max(value - 1.959964 * error, 0),
-      high: Math.max(value + 1.959964 * error, 0),
+      value: number(table.value[k]),
+      low: number(table.low[k]),
+      high: number(table.high[k]),
       p: number(table.p[k]),
       n: table.n[k],
       adjusted: number(table.adjusted[k]),

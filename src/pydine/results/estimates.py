@@ -84,6 +84,9 @@ class InformationEstimate:
         ``"uncertainty"``, the parts of the standard error. Read-only, and ignored by ``==``.
     points : callable, optional
         Makes the `PointwiseInformation` that `plot` draws from an estimate; ignored by ``==``.
+    errors : tuple of two floats, optional
+        Standard errors downwards and upwards, where they differ: what flows have not learned of z yet hides
+        information more often than it adds any. `standard_error` is then the root of their mean square.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class InformationEstimate:
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
     details: Mapping[str, object] = field(default_factory=dict, compare=False)
     points: Callable[[InformationEstimate], PointwiseInformation] | None = field(default=None, compare=False)
+    errors: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         """Turn NumPy scalars into plain numbers, fill in missing names, and freeze the details."""
@@ -138,8 +142,8 @@ class InformationEstimate:
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """Give a confidence interval for the true information, in nats.
 
-        The normal approximation, value ± quantile x standard error, with both ends raised to zero where they
-        are negative, because information cannot be.
+        The normal approximation, value ± quantile x standard error (or `errors`, downwards and upwards), with both
+        ends raised to zero where they are negative, because information cannot be.
 
         Parameters
         ----------
@@ -163,8 +167,20 @@ class InformationEstimate:
             return ConfidenceInterval(self.value, self.value)
         if math.isnan(self.standard_error) or math.isnan(self.value):
             return ConfidenceInterval(math.nan, math.nan)
-        margin = NormalDist().inv_cdf((1.0 + level) / 2.0) * self.standard_error
-        return ConfidenceInterval(max(0.0, self.value - margin), max(0.0, self.value + margin))
+        below, above = self.errors or (self.standard_error, self.standard_error)
+        quantile = NormalDist().inv_cdf((1.0 + level) / 2.0)
+        return ConfidenceInterval(max(0.0, self.value - quantile * below), max(0.0, self.value + quantile * above))
+
+    @property
+    def advice(self) -> str:
+        """What would make the estimate more certain, in a sentence; empty if nothing but more rows would."""
+        parts = self.details.get("uncertainty")
+        if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= max(parts["sampling"], parts["algorithm"]):
+            return ""
+        return (
+            "Most of the uncertainty is in what the flows have not learned of z yet: more rows, or fewer columns in z, "
+            "would help."
+        )
 
     def plot(self, axes: Any = None) -> Any:
         """Draw rows by their latents, coloured by what they contribute to the information; needs matplotlib.

@@ -30,6 +30,8 @@ class PairwiseInformation:
     values, standard_errors : ndarray, shape (p, p)
         Nats. As `InformationEstimate` has them: not clipped at zero. Infinite where one variable is a function of
         another.
+    errors : tuple of two ndarrays, shapes (p, p)
+        Standard errors downwards and upwards, as those of `InformationEstimate`.
     pvalues, adjusted_pvalues : ndarray, shape (p, p)
         Of independence, by the analytic test, and adjusted for the number of pairs; NaN if nothing was tested.
     bases : ndarray of str, shape (p, p)
@@ -56,6 +58,7 @@ class PairwiseInformation:
     names: tuple[str, ...]
     values: FloatArray
     standard_errors: FloatArray
+    errors: tuple[FloatArray, FloatArray]
     pvalues: FloatArray
     adjusted_pvalues: FloatArray
     bases: NDArray[np.str_]
@@ -97,15 +100,15 @@ class PairwiseInformation:
             Confidence of the intervals from low to high, whose ends are raised to zero.
         """
         pairs = first, second = self.pairs
-        values, errors = self.values[pairs], self.standard_errors[pairs]
-        margin = NormalDist().inv_cdf(0.5 + 0.5 * level) * errors
+        values, quantile = self.values[pairs], NormalDist().inv_cdf(0.5 + 0.5 * level)
+        below, above = (quantile * errors[pairs] for errors in self.errors)
         return {
             "x": [self.names[i] for i in first],
             "y": [self.names[i] for i in second],
             "information": values.tolist(),
-            "standard_error": errors.tolist(),
-            "low": np.maximum(values - margin, 0.0).tolist(),
-            "high": np.maximum(values + margin, 0.0).tolist(),
+            "standard_error": self.standard_errors[pairs].tolist(),
+            "low": np.maximum(values - below, 0.0).tolist(),
+            "high": np.maximum(values + above, 0.0).tolist(),
             "pvalue": self.pvalues[pairs].tolist(),
             "adjusted_pvalue": self.adjusted_pvalues[pairs].tolist(),
             "base": self.bases[pairs].tolist(),

@@ -27,8 +27,9 @@ from pydine.kernels.compilation import SOURCES_DIGEST
 from pydine.types import FloatArray
 from pydine.units.execution import stream
 from pydine.units.network import Network
+from pydine.units.rungs.registry import EXPANSIONS
 from pydine.units.tasks import NOTHING, Fitted, UnitTask, fit_task
-from pydine.units.unit import EXPANSIONS, MARGINAL, FittedUnit, Model
+from pydine.units.unit import MARGINAL, FittedUnit, Model
 
 MEMORY_BYTES = 256 << 20
 ENTRY_BYTES = 2048  # what Python's own objects of an entry take, about
@@ -248,6 +249,7 @@ def _write(path: Path, unfinished: Path, entry: Fitted) -> None:
             "rungs": entry.unit.rung_weights,
             "marginal": entry.unit.marginal_weight,
             "sign": entry.unit.sign,
+            "unlearned": entry.unit.unlearned,
         }
     )
     buffer = io.BytesIO()
@@ -275,7 +277,9 @@ def _read(path: Path) -> Fitted | None:
         if len(weights) != len(models):
             return None
         rungs = {str(k): float(v) for k, v in head["rungs"].items()}
-        unit = FittedUnit(models, weights, float(head["marginal"]), rungs, float(head["sign"]))
+        unit = FittedUnit(
+            models, weights, float(head["marginal"]), rungs, float(head["sign"]), float(head["unlearned"])
+        )
     except Exception:  # noqa: BLE001 - flipped bits raise whatever zipfile, NumPy and JSON raise: the unit is missing
         return None
     return Fitted(unit, log_density)

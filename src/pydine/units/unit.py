@@ -17,51 +17,15 @@ from pydine.units.network import Network
 ROWS_AT_ONCE = 1 << 15  # rows that are worked on together, so that memory grows with n only by what is returned
 FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
 SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
+FARTHEST_TARGET, BISECTIONS = 12.0, 36  # where targets are looked for that have a latent: to 1e-9 of a normal score
 NOTHING = np.empty(0)
 
-# --- what the rungs see of the context: columns in, more columns out, (c, n) to (c', n) -------------------------------
-
-Expansion = Callable[[FloatArray], FloatArray]
-
-
-def with_radius(context: FloatArray) -> FloatArray:
-    """The context and how far out it lies, (c, n) to (c + 1, n) for c > 1: scales and locations often follow a radius.
-
-    sqrt(2 chi^2) - sqrt(2 c - 1) is close to standard normal where the columns are independent normal scores (Fisher).
-    """
-    c = len(context)
-    if c < 2:
-        return context
-    return np.vstack([context, np.sqrt(2.0 * (context * context).sum(axis=0)) - np.sqrt(2.0 * c - 1.0)])
+Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the context: (c, n) to (c', n)
 
 
 def identity(context: FloatArray) -> FloatArray:
     """The context as it is."""
     return context
-
-
-def cubic(context: FloatArray) -> FloatArray:
-    """The context and its Hermite polynomials of degree 3: what adds up in the columns' own units bends in scores."""
-    return np.vstack([context, (context * context - 3.0) * context / np.sqrt(6.0)])
-
-
-def additive(context: FloatArray) -> FloatArray:
-    """The context, its radius, and their Hermite polynomials of degree 2 and 3, orthonormal under normal scores."""
-    context = with_radius(context)
-    square = context * context
-    return np.vstack([context, (square - 1.0) / np.sqrt(2.0), (square - 3.0) * context / np.sqrt(6.0)])
-
-
-def quadratic(context: FloatArray) -> FloatArray:
-    """The additive columns and the products of every two context columns."""
-    first, second = np.triu_indices(len(context), 1)
-    return np.vstack([additive(context), context[first] * context[second]])
-
-
-EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, cubic, additive, quadratic)}
-
-
-# --- a fitted unit ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -111,6 +75,8 @@ class FittedUnit:
         The same by name of rung, for people.
     sign : float
         1, or -1 if the models are of the target with its sign changed.
+    unlearned : float
+        How much of what the context does may have been missed, in nats of a row's log-density (see `stacking`).
     """
 
     models: tuple[Model, ...]
@@ -118,6 +84,7 @@ class FittedUnit:
     marginal_weight: float
     rung_weights: dict[str, float]
     sign: float = 1.0
+    unlearned: float = 0.0
 
     def of_fold(self, fold: int, folds: int) -> FittedUnit:
         """The same mixture of rungs with the models of one fold alone; models come rung by rung, fold by fold."""
@@ -153,6 +120,16 @@ class FittedUnit:
                 latent[rows][far] = self._far_latent(t[far], np.ascontiguousarray(x[:, far]), lower[far] < upper[far])
         latent *= self.sign
         return latent
+
+    def target(self, latent: FloatArray, context: FloatArray) -> FloatArray:
+        """Map latents (n,) back to targets (n,), given a context (c, n): the inverse of `latent`, by bisection."""
+        low, high = np.full(len(latent), -FARTHEST_TARGET), np.full(len(latent), FARTHEST_TARGET)
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            is_below = self.latent(middle, context) < latent
+            low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+        target: FloatArray = 0.5 * (low + high)
+        return target
 
     def _far_latent(self, t: FloatArray, x: FloatArray, is_low: NDArray[np.bool_]) -> FloatArray:
         """Latents of rows whose tail underflows, from its logarithm."""

@@ -1,0 +1,88 @@
+"""The climb: rungs from plain to rich in the first fold, which says what every fold will have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pydine.kernels.mixing import mixture_log_density, mixture_weights, smooth_step, total
+from pydine.types import FloatArray
+from pydine.units.folds import Fold
+from pydine.units.rungs.rung import Rung
+from pydine.units.unit import Model
+
+# Nats of held-out rows that a rung must add to those below it to begin to count, and to count in full: the levels 0.04
+# and 0.001 of a likelihood-ratio test of a mixture weight of zero.
+FIRST_GAIN, FULL_GAIN = 1.5, 4.5
+TAKEN_OVER = 0.3  # a rung is dropped in the end if that costs fewer nats of held-out rows than this
+
+
+class Climbed(NamedTuple):
+    """What the first fold chose for all folds: rungs, with the steps their networks are worth, and what they count.
+
+    `models` and `densities` (1 + rungs, n) are the first fold's own; `trust` begins with the marginal rung.
+    """
+
+    rungs: list[Rung]
+    trust: FloatArray
+    models: list[Model]
+    densities: FloatArray
+
+
+def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
+    """Fit the rungs in the first fold, and choose those that all folds will have.
+
+    A rung that adds next to nothing to a mixture of those below it is refused: where nothing is non-linear the ladder
+    ends early, and networks are what costs. One that adds little counts in part, so that no single row decides.
+    """
+    densities = [fold.marginal_density]
+    likelihood = mixture_likelihood(densities)
+    models: list[Model] = []
+    kept: list[Rung] = []
+    trusted: dict[str, float] = {}
+    for rung in rungs:
+        if trusted.get(rung.name) == 0.0:
+            continue
+        model, steps = fold.fit(rung, watched=True)
+        density = fold.density_of(model)
+        with_it = mixture_likelihood([*densities, density])
+        if rung.name not in trusted:
+            trusted[rung.name] = smooth_step(with_it - likelihood, FIRST_GAIN, FULL_GAIN)
+        if trusted[rung.name] == 0.0:
+            continue
+        likelihood = with_it
+        models.append(model)
+        densities.append(density)
+        kept.append(replace(rung, iterations=steps))
+    needed = needed_of(densities, likelihood)
+    counted = np.array([densities[0], *(densities[1 + j] for j in needed)])
+    trust = np.array([1.0, *(trusted[kept[j].name] for j in needed)])
+    return Climbed([kept[j] for j in needed], trust, [models[j] for j in needed], counted)
+
+
+def needed_of(densities: list[FloatArray], likelihood: float) -> list[int]:
+    """Rungs without which a mixture would follow rows worse: what richer rungs have taken over is left out.
+
+    The plainest stays in any case: a rich one may have done better on these rows by chance.
+
+    Parameters
+    ----------
+    densities : list of ndarray, shape (n,)
+        Log-densities of the marginal rung, then those of the others.
+    likelihood : float
+        Of the rows under the best mixture of all, in nats.
+    """
+    needed = list(range(len(densities) - 1))
+    for j in needed[1:]:
+        others = [i for i in needed if i != j]
+        if mixture_likelihood([densities[0], *(densities[1 + i] for i in others)]) > likelihood - TAKEN_OVER:
+            needed = others
+    return needed
+
+
+def mixture_likelihood(densities: list[FloatArray]) -> float:
+    """Log-likelihood of rows under the best mixture of models, in nats."""
+    models = np.array(densities)
+    return float(total(mixture_log_density(models, mixture_weights(models))))

@@ -1,0 +1,29 @@
+"""The additive rung: a curve along each context column, and along how far out the context lies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pydine.types import FloatArray
+from pydine.units.rungs.linear import ExpandedRung
+
+
+def with_radius(context: FloatArray) -> FloatArray:
+    """The context and how far out it lies, (c, n) to (c + 1, n) for c > 1: scales and locations often follow a radius.
+
+    sqrt(2 chi^2) - sqrt(2 c - 1) is close to standard normal where the columns are independent normal scores (Fisher).
+    """
+    c = len(context)
+    if c < 2:
+        return context
+    return np.vstack([context, np.sqrt(2.0 * (context * context).sum(axis=0)) - np.sqrt(2.0 * c - 1.0)])
+
+
+def additive(context: FloatArray) -> FloatArray:
+    """The context, its radius, and their Hermite polynomials of degree 2 and 3, orthonormal under normal scores."""
+    context = with_radius(context)
+    square = context * context
+    return np.vstack([context, (square - 1.0) / np.sqrt(2.0), (square - 3.0) * context / np.sqrt(6.0)])
+
+
+ADDITIVE = ExpandedRung("additive", additive)

@@ -1,0 +1,43 @@
+"""The linear rung, and every other one whose location and log-scale are linear in an expansion of the context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pydine.kernels.regression import ridge
+from pydine.units.network import Network
+from pydine.units.rungs.rung import Lesson, Rung
+from pydine.units.rungs.training import LINEAR_PRECISION, side_by_side, trained
+from pydine.units.unit import Model
+
+BASIS_PRECISION = 13.0  # of the prior of slopes in columns that the expansion adds
+LINEAR_ITERATIONS = 40
+LEAST_DEVIATION = 1e-6  # of a residual, for its logarithm to be one
+
+
+@dataclass(frozen=True)
+class ExpandedRung(Rung):
+    """Linear location and log-scale in the expanded context.
+
+    It starts from a ridge regression with the components spread over its residual.
+    """
+
+    iterations: int = LINEAR_ITERATIONS
+    is_tuned: ClassVar[bool] = False
+
+    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+        """See `Rung`."""
+        expanded = self.expansion(lesson.x)
+        c, n, k = len(expanded), len(lesson.t), lesson.settings.components
+        skip_decay = np.full(c, BASIS_PRECISION / n)
+        skip_decay[: len(lesson.x)] = LINEAR_PRECISION / n
+        location, spread = ridge(lesson.t, expanded, n * skip_decay)
+        start = np.concatenate([location, np.zeros(c), side_by_side(0.0, max(spread, LEAST_DEVIATION), k)])
+        decay = np.concatenate([skip_decay, 2.0 * skip_decay, np.full(3 * k, LINEAR_PRECISION / n)])
+        return trained(self, Network.linear(c, k), start, decay, lesson, expanded)
+
+
+LINEAR = ExpandedRung("linear")

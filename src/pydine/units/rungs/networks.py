@@ -1,0 +1,70 @@
+"""Networks of the whole context. Other networks (`index`, `wide`) differ from this one in what its methods say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pydine.types import FloatArray
+from pydine.units.network import Network
+from pydine.units.rows import SEED
+from pydine.units.rungs.rung import Lesson, Rung
+from pydine.units.rungs.training import LINEAR_PRECISION, trained
+from pydine.units.settings import LadderSettings
+from pydine.units.unit import Model
+
+
+@dataclass(frozen=True)
+class NetworkRung(Rung):
+    """A network that starts as the linear rung: its output weights are zero, so it learns only what that misses.
+
+    Parameters
+    ----------
+    start : int
+        Which of its starts: rungs of one name differ in this.
+    """
+
+    start: int = 0
+
+    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+        """See `Rung`."""
+        expanded = self.expansion(lesson.x)
+        network = self.network(len(expanded), lesson.settings)
+        theta, decay = self._as_linear(network, lesson)
+        self.begin(network, theta, decay, lesson)
+        return trained(self, network, theta, decay, lesson, expanded)
+
+    def network(self, c: int, settings: LadderSettings) -> Network:
+        """The network of so many expanded columns."""
+        return Network.tanh(c, settings.hidden_units, settings.components)
+
+    def outputs(self, linear: FloatArray) -> FloatArray:
+        """Logits, means and log-scales of the components at the start, from the linear rung's: here the same."""
+        return linear
+
+    def begin(
+        self,
+        network: Network,
+        theta: FloatArray,
+        decay: FloatArray,
+        lesson: Lesson,  # noqa: ARG002 - for networks whose start depends on the rows
+    ) -> None:
+        """Write the start of the hidden layers into theta (p,), and where their decay differs, into decay (p,)."""
+        first, first_bias = network.layer_slices[0]
+        c, h = network.n_context, network.hidden[0]
+        rng = np.random.default_rng([SEED, self.start])
+        decay[first] *= c  # so many inputs share the variance of a hidden unit's argument
+        theta[first] = rng.standard_normal(h * c) / np.sqrt(c)
+        theta[first_bias] = 0.5 * rng.standard_normal(h)
+
+    def _as_linear(self, network: Network, lesson: Lesson) -> tuple[FloatArray, FloatArray]:
+        """Parameters (p,) that make a network the linear rung, whose columns come first, and their decay (p,)."""
+        linear, n, c, wider = lesson.linear().theta, len(lesson.t), len(lesson.x), network.n_context
+        theta = np.zeros(network.n_parameters)
+        decay = np.full(network.n_parameters, lesson.settings.weight_decay / n)
+        last_bias = network.layer_slices[-1][1]
+        theta[:c], theta[wider : wider + c] = linear[:c], linear[c : 2 * c]
+        theta[last_bias] = self.outputs(linear[2 * c :])
+        decay[: network.n_skip] = decay[last_bias] = LINEAR_PRECISION / n
+        return theta, decay

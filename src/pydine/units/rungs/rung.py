@@ -1,0 +1,82 @@
+"""What a rung is, and what it is given to learn from.
+
+To write another one, make a file of its own with one of these, from the least work to the most:
+
+- another expansion of the context, in which location and log-scale are linear: `ExpandedRung("waves", waves)`
+  (`linear.py`);
+- another network or another start of one: a subclass of `NetworkRung` (`networks.py`);
+- anything else that ends in a `Model`: a subclass of `Rung`.
+
+To try it, pass a function like `rungs_for` (`registry.py`) that lists it among the others to `fit_ladder`. To keep it,
+put it into `rungs_for`, and its expansion into `EXPANSIONS` beside that. Nothing else knows which rungs there are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydine.types import FloatArray
+from pydine.units.settings import LadderSettings
+from pydine.units.unit import Expansion, Model, identity
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The rows that a rung learns from in one fold.
+
+    Parameters
+    ----------
+    t : ndarray, shape (n,)
+        Normal scores of the target.
+    x : ndarray, shape (c, n)
+        Those of its context.
+    settings : LadderSettings
+    linear : callable
+        Gives the linear rung's model of the same rows; it is fitted when first asked for, and once.
+    held : tuple of ndarray, shapes (m,) and (c, m), optional
+        Target and context of held-out rows: training is to end when they are followed no better. Given in the first
+        fold only; the others take as many steps as it did.
+    """
+
+    t: FloatArray
+    x: FloatArray
+    settings: LadderSettings
+    linear: Callable[[], Model]
+    held: tuple[FloatArray, FloatArray] | None = None
+
+
+@dataclass(frozen=True)
+class Rung(ABC):
+    """A way to model a target given its context.
+
+    It must be a function of its fields and the lesson alone, treat all rows alike and, but for rounding, both signs of
+    a context column: the ladder's promises (no seeds, no order of rows) rest on that.
+
+    Parameters
+    ----------
+    name : str
+        Rungs of one name are starts of the same thing: if the first of them adds nothing to the rungs below, the others
+        are not fitted.
+    expansion : callable
+        What it sees of the context, (c, n) to (c', n); the columns of the context come first.
+    iterations : int
+        Most steps of training.
+    """
+
+    name: str
+    expansion: Expansion = identity
+    iterations: int = 0
+
+    # Whether its fit depends on settings that tuning varies beside `components`. If not, it is fitted once for all
+    # points of a grid, and is shown no held-out rows.
+    is_tuned: ClassVar[bool] = True
+
+    @abstractmethod
+    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+        """Learn from the rows of a fold; returns the model and the steps that it took."""
+
+
+RungsFor = Callable[[int, int, LadderSettings], list[Rung]]  # of context columns, rows to learn from, settings

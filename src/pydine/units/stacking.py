@@ -1,0 +1,85 @@
+"""Stacking: what was fitted in all folds, mixed by the likelihood of the rows that each fold held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
+from pydine.types import FloatArray, RowArray
+from pydine.units.unit import FittedUnit, Model
+
+NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixture
+DERIVATIVES = 2.0  # that what the context does is taken to have, for how fast it is learned
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What was fitted in every fold: the rows held out, the models, and their log-densities of those rows.
+
+    Where rows are few there are several partitions, one after the other, of `count` folds each.
+
+    The first of the densities' rows is the marginal rung, which has no model. `trust` says how far the first fold's
+    rows speak for each rung, between 0 and 1; `sign` with which sign the target was learned.
+    """
+
+    count: int
+    rows: list[RowArray]
+    sign: float
+    names: list[str]
+    trust: FloatArray
+    models: list[list[Model]]
+    densities: list[FloatArray]
+
+    def weights(self, without: int | None = None) -> FloatArray:
+        """Weights of the mixture of rungs by all rows, or by those that are not in one of the folds, shape (rungs,).
+
+        Without a fold, its own partition alone says what the weights are.
+        """
+        first = 0 if without is None else without - without % self.count
+        last = len(self.densities) if without is None else first + self.count
+        held = [self.densities[j] for j in range(first, last) if j != without]
+        weights: FloatArray = mixture_weights(np.hstack(held)) * self.trust
+        weights /= weights.sum()
+        return weights
+
+    def held_out(self, n: int) -> FloatArray:
+        """Log-densities of n rows by models that have not seen them, shape (n,); NaN for rows that no fold has.
+
+        The weights of a fold's mixture come from the other folds. Several partitions are mixed evenly.
+        """
+        held = np.full((len(self.rows) // self.count, n), np.nan)
+        for i, (rows, densities) in enumerate(zip(self.rows, self.densities, strict=True)):
+            held[i // self.count, rows] = mixture_log_density(densities, self.weights(without=i))
+        mixed: FloatArray = mixture_log_density(held, np.full(len(held), 1.0 / len(held))) if len(held) > 1 else held[0]
+        return mixed
+
+    def unit(self) -> FittedUnit:
+        """Drop what does not count and share each rung's weight among its folds' models."""
+        weights = self.weights()
+        weights = np.where(weights < NEGLIGIBLE, 0.0, weights)
+        weights /= weights.sum()
+        by_name: dict[str, float] = {}
+        for name, weight in zip(self.names, weights, strict=True):
+            by_name[name] = by_name.get(name, 0.0) + float(weight)
+        counted = [j for j in range(len(weights) - 1) if weights[1 + j] > 0.0]
+        models = tuple(fold[j] for j in counted for fold in self.models)
+        shares = np.repeat(weights[1:][counted] / len(self.models), len(self.models))
+        return FittedUnit(models, shares, float(weights[0]), by_name, self.sign)
+
+    def taught(self, target: FloatArray, context: FloatArray) -> tuple[FittedUnit, FloatArray]:
+        """The unit of a target (n,) and a context (c, n), which knows what it may have missed, and `held_out`.
+
+        Rows that models have seen are followed better than rows that they have not. Where models are rich enough, half
+        of this optimism is what they fall short by (as in Akaike's criterion). What they are too plain for shows as
+        well: the ladder grows with the rows, so whatever is still being learned makes for optimism. How much of it is
+        left depends on the context: errors of functions of c columns with two derivatives fall as n^(-4 / (4 + c)) at
+        best (Stone 1982), and the slower they fall, the more is left of what one doubling of the rows would teach.
+        """
+        unit, held = self.unit(), self.held_out(len(target))
+        rows = np.flatnonzero(~np.isnan(held))
+        seen = unit.log_density(target[rows], np.ascontiguousarray(context[:, rows]))
+        optimism = max(total(seen - held[rows]) / len(rows), 0.0)
+        rate = 2.0 * DERIVATIVES / (2.0 * DERIVATIVES + len(context))
+        return replace(unit, unlearned=optimism / (2.0**rate - 1.0)), held

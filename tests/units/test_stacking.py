@@ -1,0 +1,50 @@
+"""Stacking: weights of rungs and densities of held-out rows, by hand."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+from pydine.kernels.mixing import mixture_weights
+from pydine.units.folds import n_partitions
+from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_folds
+from pydine.units.rows import dealt
+from pydine.units.stacking import Stack
+from unit_data import sine_data
+
+SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
+
+
+def test_what_counts_in_part_has_that_part_of_its_weight():
+    rng = np.random.default_rng(0)
+    densities = [-np.abs(rng.standard_normal((3, 50))) for _ in range(3)]
+    rows = dealt(np.arange(150), 3)
+    names = ["marginal", "linear", "additive"]
+
+    def weights(trust, without=None):
+        stack = Stack(3, rows, 1.0, names, np.array(trust), [], densities)
+        return stack.weights(without)
+
+    whole, part, none = weights([1.0, 1.0, 1.0]), weights([1.0, 1.0, 0.3]), weights([1.0, 1.0, 0.0])
+    np.testing.assert_allclose(whole, mixture_weights(np.hstack(densities)), rtol=1e-12)
+    np.testing.assert_allclose(part, whole * [1.0, 1.0, 0.3] / (whole @ [1.0, 1.0, 0.3]), rtol=1e-12)
+    assert none[2] == 0.0
+    assert none.sum() == pytest.approx(1.0, abs=1e-12)
+    without = weights([1.0, 1.0, 1.0], without=1)
+    np.testing.assert_allclose(without, mixture_weights(np.hstack([densities[0], densities[2]])), rtol=1e-12)
+
+
+def test_the_density_of_a_held_out_row_by_hand():
+    """Of its fold's models, mixed by what the other folds of the partition say, and the partitions evenly."""
+    target, context = sine_data(300)
+    stack = fit_folds(target, context, SETTINGS)
+    held_out = cross_fit_ladder(target, context, SETTINGS)[1]
+    for row in (0, 17, 299):
+        parts = []
+        for i, rows in enumerate(stack.rows):
+            if row in rows:
+                place = stack.sign * target[[row]], context[:, [row]]
+                terms = [norm.logpdf(place[0])[0], *(float(m.log_density(*place)[0]) for m in stack.models[i])]
+                parts.append(logsumexp(terms, b=stack.weights(without=i)))
+        assert len(parts) == n_partitions(300)
+        assert held_out[row] == pytest.approx(logsumexp(parts) - np.log(len(parts)), abs=1e-5)

@@ -47,7 +47,8 @@ class Request:
             frame = table.read(needed, others, sample=self.sample, seed=self.seed)
         empty = [name for name in frame.without_values() if name not in needed]
         frame = frame.without(dict.fromkeys(empty, "it has no values"))
-        frame = frame.complete(omit=self.nan is Missing.omit)
+        if self.nan is Missing.fail:
+            frame.refuse_missing()
         constant = [name for name in frame.constant() if name not in needed]
         return frame.without(dict.fromkeys(constant, "it is constant"))
 
@@ -77,7 +78,9 @@ class Request:
                 f"{table.source} has {len(others):,} columns to compare, and more than {MOST_COLUMNS:,} are too many; "
                 "name some with --column."
             )
-        return self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
+        frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
+        nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]
+        return frame.without(dict.fromkeys(nameless, "it has no name"))
 
 
 def threads(jobs: int | None, frame: Frame) -> int | None:

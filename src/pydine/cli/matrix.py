@@ -54,7 +54,7 @@ def matrix(
     alpha: options.Alpha = 0.05,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.fail,
+    nan: options.Nan = options.Missing.omit,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -95,6 +95,7 @@ def matrix(
             base=base.value,
             random_state=seed,
             n_jobs=threads(jobs, frame),
+            nan_policy="omit",
         )
     columns = result.columns()
     rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
@@ -104,9 +105,10 @@ def matrix(
         save(out, square.getvalue().encode())
     if plot is not None:
         save_figure(result.plot().figure, plot)
-    record = {**facts(frame), "given": REST if rest else known, "names": result.names, "pairs": rows}
-    answer(form, record, rows, lambda: _shown(result, rows, REST if rest else known, alpha))
-    tell(frame, said)
+    counted = {"n_samples": result.n_samples, "n_dropped": result.n_dropped}
+    record = {**facts(frame), **counted, "given": REST if rest else known, "names": result.names, "pairs": rows}
+    answer(form, record, rows, lambda: _shown(result, rows, REST if rest else known, alpha), frame=frame)
+    tell(said)
 
 
 def _square(result: PairwiseInformation) -> list[dict[str, Any]]:
@@ -120,7 +122,8 @@ def _shown(
     result: PairwiseInformation, rows: list[dict[str, Any]], given: str | list[str], alpha: float
 ) -> RenderableType:
     known = "" if not given else ", given the rest" if given == REST else f", given {', '.join(given)}"
-    table = plain_table("", "", "nats", "±", "p", "base", left=2)
+    uneven = len({row["n"] for row in rows}) > 1
+    table = plain_table("", "", "nats", "±", "p", "base", *(["n"] if uneven else []), left=2)
     for row in rows[:SHOWN]:
         found = row["adjusted_pvalue"] <= alpha
         table.add_row(
@@ -130,10 +133,11 @@ def _shown(
             "" if math.isnan(row["standard_error"]) else f"{row['standard_error']:.3f}",
             pvalue(row["adjusted_pvalue"]),
             row["base"],
+            *([f"{row['n']:,}"] if uneven else []),
             style=None if found else "dim",
         )
     count = sum(row["adjusted_pvalue"] <= alpha for row in rows)
     more = f"; the first {SHOWN} are shown, --csv prints all" if len(rows) > SHOWN else ""
     summary = f"{count:,} of {len(rows):,} pairs depend on each other at {alpha:g}{more}."
-    how = f"{result.n_samples:,} rows; p is adjusted for {len(rows):,} pairs"
+    how = f"{result.rows} rows; p is adjusted for {len(rows):,} pairs"
     return page(f"Information of pairs{known}", table, summary, how=how)

@@ -26,7 +26,7 @@ Z = Annotated[
 NATS_PER_BIT = math.log(2.0)
 EXAMPLES = options.example(
     "pydine mi patients.csv -x bmi -y glucose",
-    "pydine mi patients.csv -x bmi -y glucose -z age -z sex --nan omit",
+    "pydine mi patients.csv -x bmi -y glucose -z age -z sex",
     "zcat rides.csv.gz | pydine mi - -x distance -y fare --sample 5000 --json",
 )
 
@@ -41,7 +41,7 @@ def mi(
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.fail,
+    nan: options.Nan = options.Missing.omit,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -67,10 +67,11 @@ def mi(
             interval=interval.value,
             random_state=seed,
             n_jobs=threads(jobs, frame),
+            nan_policy="omit",
         )
     record = {**facts(frame), **described(estimate, level)}
-    answer(form, record, [flat(record)], lambda: _shown(estimate, level))
-    tell(frame, said)
+    answer(form, record, [flat(record)], lambda: _shown(estimate, level), frame=frame)
+    tell(said)
 
 
 def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
@@ -78,6 +79,8 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
     low, high = estimate.confidence_interval(level)
     x, y, z = estimate.names
     return {
+        "n_samples": estimate.n_samples,
+        "n_dropped": estimate.n_dropped,
         "x": x,
         "y": y,
         "z": z,

@@ -14,10 +14,10 @@ FLAG = " "  # a flag takes no value: newer versions of typer would write <bool>
 
 
 class Missing(StrEnum):
-    """What to do about rows with a missing value."""
+    """What to do about missing values."""
 
-    fail = "fail"
     omit = "omit"
+    fail = "fail"
 
 
 class Base(StrEnum):
@@ -64,8 +64,8 @@ Nan = Annotated[
     Missing,
     typer.Option(
         "--nan",
-        help="Rows with a missing value (empty, NA, NaN, null, infinite) in a column that is used: stop, or leave them "
-        "out.",
+        help="Missing values (empty, NA, ?, -, null, infinite): every figure uses the rows that have what it needs, or "
+        "stop.",
         rich_help_panel=DATA,
     ),
 ]

@@ -62,7 +62,7 @@ def independence(
     ] = 999,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.fail,
+    nan: options.Nan = options.Missing.omit,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -99,6 +99,7 @@ def independence(
             alpha=alpha,
             random_state=seed,
             n_jobs=threads(jobs, frame),
+            nan_policy="omit",
         )
     record = {
         **facts(frame),
@@ -112,8 +113,8 @@ def independence(
         "n_permutations": permutations if method is Method.permutation else None,
         "block_pvalues": dict(result.block_pvalues),
     }
-    answer(form, record, [flat(record)], lambda: _shown(result))
-    tell(frame, said)
+    answer(form, record, [flat(record)], lambda: _shown(result), frame=frame)
+    tell(said)
     if exit_code and result.rejected:
         raise typer.Exit(REJECTED)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import pydine
 from pydine import baselines
-from pydine.baselines import Baseline
+from pydine.baselines import Baseline, distribution
 from pydine.baselines.gaussian import oracle
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.runner import Method, Outcome
@@ -92,8 +92,9 @@ def usual_methods(kind: str, *, quick: bool) -> tuple[tuple[str, ...], tuple[str
 def needed(*missing: Baseline) -> str:
     """What to install for methods that cannot be run."""
     titles = " and ".join(peer.title for peer in missing)
-    packages = " and ".join(dict.fromkeys(package for peer in missing for package in peer.packages))
-    return f"{titles} need{'s' * (len(missing) == 1)} {packages}; install with: pip install 'pydine[baselines]'"
+    names = list(dict.fromkeys(package for peer in missing for package in peer.packages))
+    packages, installed = " and ".join(names), " ".join(map(distribution, names))
+    return f"{titles} need{'s' * (len(missing) == 1)} {packages}; install with: pip install {installed}"
 
 
 def label(method: str) -> str:

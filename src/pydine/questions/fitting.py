@@ -29,6 +29,7 @@ from pydine.questions.settings import Settings
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray, RowArray
 from pydine.units.execution import run
+from pydine.units.linear_algebra import one_blas_thread
 from pydine.units.plan import autoregressive, unique
 from pydine.units.rows import View, outwards, some_of
 from pydine.units.tuning import Grid, Trial, tune
@@ -120,6 +121,7 @@ class Fit:
         return total
 
 
+@one_blas_thread()
 def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | Verdict:
     """Fit the flows of a question, and base distributions to their latents.
 

@@ -13,6 +13,7 @@ from pydine.inputs.reading import read_question
 from pydine.questions.fitting import Fit, fit, information_of
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
+from pydine.questions.watching import shown_in_notebooks
 from pydine.results import InformationEstimate, PointwiseInformation
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
@@ -21,6 +22,7 @@ from pydine.units.rows import some_of
 MOST_POINTS = 5000  # memory: rows that an estimate keeps to be drawn
 
 
+@shown_in_notebooks("Estimating")
 def mutual_information(
     x: Any,
     y: Any,
@@ -105,6 +107,7 @@ class _Points:
         return PointwiseInformation(self.values(), self.rows, sides, information)
 
 
+@shown_in_notebooks("Estimating")
 def pointwise_information(
     x: Any,
     y: Any,

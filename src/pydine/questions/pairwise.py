@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import algorithmic_errors
 from pydine.bases.learning import with_unlearned
+from pydine.inputs.checks import SPARE_ROWS, TiesWarning, check_nan_policy, enumeration
 from pydine.inputs.columns import frame_library
+from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, Variables, read_variables
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
@@ -29,6 +32,7 @@ from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 from pydine.units.execution import run
+from pydine.units.linear_algebra import one_blas_thread
 
 Pair = tuple[int, int]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first and of their second variables
@@ -79,7 +83,8 @@ def pairwise_information(
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
-        What happens to rows that hold NaN or infinity in any column: refused, or left out.
+        What happens to NaN and infinity: refused, or left out pair by pair, so that every figure has all rows in which
+        its two variables and what is given have values (``counts``). Given the rest, rows must have all columns.
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept: work that was interrupted goes on where it was.
     progress : bool or None, default=None
@@ -105,13 +110,25 @@ def pairwise_information(
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"adjust must be {' or '.join(map(repr, ADJUSTMENTS))}, but got {adjust!r}.")
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    variables = read_variables(data, given, groups, nan_policy)
-    is_rest = isinstance(given, str) and given == REST
     # Fits of single pairs find the units of the whole in the cache, so there always is one.
-    asked = _Asked(variables, replace(settings, cache=settings.cache or UnitCache()), is_rest, test, progress)
-    found = asked.one_by_one() if is_rest or len(variables.members) == 2 else asked.together()
-    warn_determined(f"{x} and {y}" for x, y in found.determined(list(variables.members)))
-    table, names = variables.table, tuple(variables.members)
+    settings = replace(settings, cache=settings.cache or UnitCache())
+    is_rest = isinstance(given, str) and given == REST
+    check_nan_policy(nan_policy)
+    presence = Presence.read(data) if nan_policy == "omit" and not is_rest else None
+    with one_blas_thread():
+        if presence is None or presence.is_complete():
+            variables = read_variables(data, given, groups, nan_policy)
+            asked = _Asked(variables, settings, is_rest, test, progress)
+            found = asked.one_by_one() if is_rest or len(variables.members) == 2 else asked.together()
+            found.counts[:], table = variables.table.n_samples, variables.table
+            names, known = tuple(variables.members), tuple(table.names[i] for i in variables.given)
+            n_samples, n_dropped, n_units = table.n_samples, table.n_dropped, asked.n_units
+        else:
+            parted = _Parted.of(presence, given, groups or {}, settings, test, progress)
+            names, known = tuple(parted.members), tuple(parted.given)
+            found, n_units = parted.pairs()
+            n_samples, n_dropped = parted.n_rows
+    warn_determined(f"{x} and {y}" for x, y in found.determined(list(names)))
 
     def matrix(entries: NDArray[Any], diagonal: Any = np.nan) -> Any:
         return _matrix(found.pairs, len(names), entries, diagonal)
@@ -124,14 +141,15 @@ def pairwise_information(
         pvalues=matrix(found.pvalues),
         adjusted_pvalues=matrix(adjusted(found.pvalues, adjust) if test else found.pvalues),
         bases=matrix(found.bases, ""),
-        given=REST if is_rest else tuple(table.names[i] for i in variables.given),
-        n_samples=table.n_samples,
-        n_dropped=table.n_dropped,
-        n_units=asked.n_units,
+        given=REST if is_rest else known,
+        n_samples=n_samples,
+        n_dropped=n_dropped,
+        n_units=n_units,
         n_general=found.n_general,
         is_shared=found.is_shared,
         adjustment=adjust,
         backend=frame_library(data),
+        counts=matrix(found.counts, 0),
     )
 
 
@@ -149,6 +167,7 @@ class _Pairs:
     above: FloatArray
     pvalues: FloatArray
     bases: NDArray[np.str_]
+    counts: RowArray
     n_general: int = 0
     is_shared: bool = False
 
@@ -158,7 +177,8 @@ class _Pairs:
         pairs = np.triu_indices(p, 1)
         count = len(pairs[0])
         values, errors, below, above, pvalues = np.full((5, count), np.nan)
-        return cls(pairs, values, errors, below, above, pvalues, np.full(count, "gaussian", dtype="U8"))
+        bases, counts = np.full(count, "gaussian", dtype="U8"), np.zeros(count, dtype=np.intp)
+        return cls(pairs, values, errors, below, above, pvalues, bases, counts)
 
     def pair(self, k: int) -> Pair:
         """Positions of the two variables of the k-th pair."""
@@ -191,10 +211,11 @@ class _Asked:
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
-    def together(self) -> _Pairs:
+    def together(self, wanted: NDArray[np.bool_] | None = None) -> _Pairs:
         """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
 
-        Variables that what is given determines have no latents; pairs with them have a verdict.
+        Variables that what is given determines have no latents; pairs with them have a verdict. With `wanted`, one
+        entry a pair, others are asked no further.
         """
         found, workshop = _Pairs.empty(len(self.names)), self._workshop()
         left = self._left_over(workshop)
@@ -212,7 +233,8 @@ class _Asked:
         columns = _of_unit_variance(latents)
         places = np.flatnonzero(~lost)
         self._fill(found, places, latents, columns, [blocks[i] for i in left])
-        self._ask(found, self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left]))
+        doubtful = self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left])
+        self._ask(found, [k for k in doubtful if wanted is None or wanted[k]])
         return found
 
     def _workshop(self) -> Workshop:
@@ -302,6 +324,140 @@ class _Asked:
 
     def _question(self, pair: Pair) -> Question:
         return self.variables.pair(self.names[pair[0]], self.names[pair[1]], self.is_rest)
+
+
+@dataclass(frozen=True)
+class _Parted:
+    """A table with missing values: pairs that lack the same rows are asked about together, each with all rows it has.
+
+    `members`: the columns of each variable; `given`: those that are conditioned on.
+    """
+
+    presence: Presence
+    members: dict[str, list[str]]
+    given: list[str]
+    settings: Settings
+    test: bool
+    progress: bool | None
+
+    @classmethod
+    def of(
+        cls,
+        presence: Presence,
+        given: Any,
+        groups: Mapping[str, Sequence[Any]],
+        settings: Settings,
+        test: bool,
+        progress: bool | None,
+    ) -> _Parted:
+        """Name the variables as `read_variables` does: columns by themselves, then groups."""
+        known = presence.named("given", given)
+        together = {str(name): presence.named(f"groups[{name!r}]", columns) for name, columns in groups.items()}
+        taken = {column for block in (*together.values(), known) for column in block}
+        singles = {name: [name] for name in presence.keys if name not in taken}
+        return cls(presence, {**singles, **together}, known, settings, test, progress)
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Rows that some figure uses, and rows that none does."""
+        masks = np.array([self.presence.rows_with([*columns, *self.given]) for columns in self.members.values()])
+        used = int((masks.sum(axis=0) >= 2).sum())
+        return used, masks.shape[1] - used
+
+    def pairs(self) -> tuple[_Pairs, int]:
+        """What is known of all pairs, and the number of units that it rests on."""
+        found = _Pairs.empty(len(self.members))
+        blocks = list(self.members.values())
+        places = {found.pair(k): k for k in range(len(found.values))}
+        needs = {(i, j): [*blocks[i], *blocks[j], *self.given] for i, j in places}
+        parts = self.presence.parts(needs)
+        with progress_bar(f"{len(needs):,} pairs", len(parts), self.progress) as step:
+            answers = run(self._ask, parts, self.settings.n_jobs, step)
+        found.is_shared = any(part.found.is_shared for part in answers if part.found is not None)
+        for (rows, pairs), part in zip(parts, answers, strict=True):
+            for pair in pairs:
+                k = places[pair]
+                found.counts[k] = rows.sum()
+                self._enter(found, k, part, pair)
+        self._warn([part for part in answers if part.refusal], found)
+        self.presence.warn_of_ties([*(name for block in blocks for name in block), *self.given])
+        return found, sum(part.n_units for part in answers)
+
+    def _ask(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> _Part:
+        """Ask about pairs that have the same rows. A constant tells nothing; what cannot be asked is refused."""
+        rows, pairs = part
+        names = list(self.members)
+        members = sorted({i for pair in pairs for i in pair})
+        if rows.sum() <= SPARE_ROWS:
+            return _Part(None, members, 0, f"they have {rows.sum()} rows, and more than {SPARE_ROWS} are needed.")
+        varying = [i for i in members if all(self.presence.varies(name, rows) for name in self.members[names[i]])]
+        if len(varying) < 2:
+            return _Part(None, varying, 0)
+        columns = [name for i in varying for name in self.members[names[i]]]
+        keys = self.presence.keys
+        groups = {
+            names[i]: [keys[c] for c in block] for i in varying if (block := self.members[names[i]]) != [names[i]]
+        }
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TiesWarning)  # one word for all parts
+                data = self.presence.part([*columns, *self.given], rows)
+                variables = read_variables(data, [keys[name] for name in self.given] or None, groups or None)
+        except ValueError as error:
+            return _Part(None, members, 0, str(error))
+        asked = _Asked(variables, replace(self.settings, n_jobs=None), False, self.test, progress=False)
+        order = [names.index(name) for name in variables.members]
+        wanted = {tuple(sorted(pair)) for pair in pairs}
+        places = zip(*np.triu_indices(len(order), 1), strict=True)
+        found = asked.together(np.array([tuple(sorted((order[a], order[b]))) in wanted for a, b in places]))
+        return _Part(found, order, asked.n_units)
+
+    def _enter(self, found: _Pairs, k: int, part: _Part, pair: Pair) -> None:
+        """Enter what a part says of a pair."""
+        place = part.place(pair)
+        if part.found is None or place is None:
+            if not part.refusal:  # one of them is constant where the other has values
+                found.values[k] = Verdict.NOTHING_LEFT.value
+                found.errors[k] = found.below[k] = found.above[k] = 0.0
+            found.pvalues[k] = Verdict.NOTHING_LEFT.pvalue if self.test else np.nan
+            return
+        for name in ("values", "errors", "below", "above", "pvalues", "bases"):
+            getattr(found, name)[k] = getattr(part.found, name)[place]
+        found.n_general += found.bases[k] != "gaussian"
+
+    def _warn(self, refused: list[_Part], found: _Pairs) -> None:
+        """Say which pairs have no figure, and why; if none has one, that is an error."""
+        unknown = np.flatnonzero(np.isnan(found.values))
+        if len(unknown) == len(found.values):
+            raise ValueError(refused[0].refusal)
+        if len(unknown):
+            names = list(self.members)
+            shown = [" and ".join(names[i] for i in found.pair(int(k))) for k in unknown[:5]]
+            more = [f"{len(unknown) - 5} more"] if len(unknown) > 5 else []
+            warnings.warn(
+                f"No figure for {enumeration(shown + more)}, which have too few rows in common: {refused[0].refusal}",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What was found of variables, whose positions in the whole are `order`, or why nothing was."""
+
+    found: _Pairs | None
+    order: list[int]
+    n_units: int
+    refusal: str = ""
+
+    @cached_property
+    def _places(self) -> dict[frozenset[int], int]:
+        pairs = zip(*np.triu_indices(len(self.order), 1), strict=True)
+        return {frozenset((self.order[a], self.order[b])): k for k, (a, b) in enumerate(pairs)}
+
+    def place(self, pair: Pair) -> int | None:
+        """Where a pair of the whole is among those found."""
+        return self._places.get(frozenset(pair))
 
 
 def _of_unit_variance(latents: Latents) -> FloatArray:

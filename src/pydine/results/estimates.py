@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.results.records import Record
+from pydine.show.cards import card, figure, pvalue_text
 from pydine.types import FloatArray
 
 __all__ = [
@@ -211,6 +212,14 @@ class InformationEstimate(Record):
         parts += [f"{self.base} base{more}", f"n = {self.n_samples}{dropped}"]
         return ", ".join(parts)
 
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        low, high = self.confidence_interval(0.95)
+        known = f", 95% interval {low:.3f} to {high:.3f} nats" if not math.isnan(self.standard_error) else ""
+        dropped = f" ({self.n_dropped:,} rows dropped)" if self.n_dropped else ""
+        lines = [f"{self.bits:z.3f} bits{known}", f"{self.base} base, n = {self.n_samples:,}{dropped}"]
+        return card(_expression(self.names), figure(self.value, self.standard_error, "nats"), lines)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PointwiseInformation(Record):
@@ -258,6 +267,11 @@ class PointwiseInformation(Record):
     def __repr__(self) -> str:
         share = float((self.values > 0.0).mean())
         return f"{self.estimate!r}; {share:.0%} of the rows are above zero, the most is {self.values.max():.3f} nats"
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        value = figure(self.estimate.value, self.estimate.standard_error, "nats")
+        return card(f"{_expression(self.estimate.names)}, row by row", value, [repr(self).rpartition("; ")[2]])
 
 
 @dataclass(frozen=True, repr=False)
@@ -326,6 +340,14 @@ class IndependenceTestResult(Record):
             f"{question}: {verdict} at {self.alpha:g} (p = {self.pvalue:.3g}, {self.kind} statistic, {how}), "
             f"information {self.estimate.value:z.4f} nats, n = {self.estimate.n_samples}"
         )
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        question, _, found = repr(self).partition(": ")
+        p = pvalue_text(self.pvalue)
+        verdict = f"{'rejected' if self.rejected else 'not rejected'} at {self.alpha:g}"
+        sign = "" if p.startswith("<") else "= "
+        return card(f"{question}?", f"{verdict}, p {sign}{p}", [found.partition("), ")[2]])
 
 
 def default_names(label: str, n_columns: int) -> tuple[str, ...]:

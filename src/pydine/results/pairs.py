@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.results.records import Record
+from pydine.show.cards import figure, pvalue_text, table
 from pydine.types import FloatArray
 
 SHOWN_PAIRS = 10
@@ -39,7 +40,7 @@ class PairwiseInformation(Record):
     given : tuple of str or "rest"
         What was conditioned on.
     n_samples, n_dropped : int
-        Rows that were used, and rows that were left out because of NaN or infinity.
+        Rows that were used by some figure, and rows that none could use because of NaN or infinity.
     n_units : int
         Flows of one column that the matrix rests on.
     n_general : int
@@ -51,6 +52,8 @@ class PairwiseInformation(Record):
         ``"bh"`` or ``"holm"``.
     backend : str
         The library that frames are made with: that of the data, if it was a frame.
+    counts : ndarray of int, shape (p, p)
+        Rows behind each figure. They differ where values are missing: every pair has the rows in which both are there.
     """
 
     names: tuple[str, ...]
@@ -68,6 +71,13 @@ class PairwiseInformation(Record):
     is_shared: bool
     adjustment: str
     backend: str = field(default="pandas", repr=False)
+    counts: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
+
+    def __post_init__(self) -> None:
+        """Where nobody says how many rows a figure has, it has all that were used."""
+        if not self.counts.size:
+            p = len(self.names)
+            object.__setattr__(self, "counts", np.where(np.eye(p, dtype=np.bool_), 0, self.n_samples))
 
     @property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -76,8 +86,14 @@ class PairwiseInformation(Record):
         order = np.argsort(-self.values[first, second], kind="stable")
         return first[order], second[order]
 
+    @property
+    def rows(self) -> str:
+        """How many rows figures have, in words: "442", or "380 to 442" where values are missing."""
+        counts = self.counts[self.pairs]
+        return f"{counts.max():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
+
     def columns(self, level: float = 0.95) -> dict[str, list[Any]]:
-        """The ranked table as columns: x, y, information, standard_error, low, high, pvalue, adjusted_pvalue, base.
+        """The ranked table as columns: x, y, information, standard_error, low, high, pvalue, adjusted_pvalue, base, n.
 
         Parameters
         ----------
@@ -97,6 +113,7 @@ class PairwiseInformation(Record):
             "pvalue": self.pvalues[pairs].tolist(),
             "adjusted_pvalue": self.adjusted_pvalues[pairs].tolist(),
             "base": self.bases[pairs].tolist(),
+            "n": self.counts[pairs].tolist(),
         }
 
     def to_frame(self) -> Any:
@@ -105,7 +122,8 @@ class PairwiseInformation(Record):
         Returns
         -------
         frame
-            Columns x, y, information, standard_error, low, high (nats; a 95% interval), pvalue, adjusted_pvalue, base.
+            Columns x, y, information, standard_error, low, high (nats; a 95% interval), pvalue, adjusted_pvalue, base,
+            n (rows behind the figure).
         """
         return _frame(self.columns(), self.backend)
 
@@ -150,7 +168,7 @@ class PairwiseInformation(Record):
         try:
             import networkx as nx
         except ImportError:
-            raise ImportError("graphs need networkx; install it with: pip install 'pydine[graph]'") from None
+            raise ImportError("graphs need networkx; install it with: pip install networkx") from None
         graph = nx.Graph()
         graph.add_nodes_from(self.names)
         for i, j in zip(*self.pairs, strict=True):
@@ -167,7 +185,7 @@ class PairwiseInformation(Record):
         are = "pair is" if self.n_general == 1 else "pairs are"
         general = f", {self.n_general:,} {are} not Gaussian" if self.n_general else ""
         lines = [
-            f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.n_samples:,}{dropped}, "
+            f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.rows}{dropped}, "
             f"{self.n_units:,} units{general}:"
         ]
         shown = list(zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True))
@@ -180,6 +198,23 @@ class PairwiseInformation(Record):
         if len(first) > SHOWN_PAIRS:
             lines.append(f"  … and {len(first) - SHOWN_PAIRS:,} more: to_frame() has all")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: the strongest pairs."""
+        first, second = self.pairs
+        shown = list(zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True))
+        head, _, rest = repr(self).partition(":\n")
+        rows = [
+            [
+                f"{self.names[i]}; {self.names[j]}",
+                figure(float(self.values[i, j]), float(self.standard_errors[i, j])),
+                pvalue_text(float(self.adjusted_pvalues[i, j])),
+                f"{self.counts[i, j]:,}",
+            ]
+            for i, j in shown
+        ]
+        more = rest.rpartition("\n")[2].strip() if len(first) > SHOWN_PAIRS else ""
+        return table(head, ["pair", "nats", "adjusted p", "n"], rows, more)
 
 
 def _frame(columns: dict[str, list[Any]], backend: str) -> Any:

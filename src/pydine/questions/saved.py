@@ -14,7 +14,7 @@ import numpy as np
 
 from pydine._version import __version__
 from pydine.archive import Refused, Schema
-from pydine.bases import average, elliptical, flow
+from pydine.bases import average, elliptical, flow, mixture, stack
 from pydine.disk import write_whole
 from pydine.latents import flows, paper, projection, scores
 from pydine.questions import fitting, policy
@@ -42,8 +42,10 @@ MODEL = Schema(
         paper.PaperFlow,
         elliptical.EllipticalRatio,
         average._AverageRatio,
-        flow._MixtureRatio,
         flow._DirectionRatio,
+        mixture.Gaussians,
+        mixture.MixtureRatio,
+        stack.StackRatio,
         fitting.NewRows,
         policy.Verdict,
         InformationEstimate,

@@ -12,9 +12,10 @@ from pydine.bases.base import FittedBase, LogRatio, in_errors
 from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray
 
-# Standard errors by which a richer base must predict held-out rows better: to begin to count, and to count alone.
+# answer: standard errors by which a richer base must predict held-out rows better: to begin to count, and to count
+# alone.
 TAKES_OVER = 2.0, 4.0
-ADDS = 0.0, 2.0  # the same of a base that has all members of the one before it and more
+ADDS = 0.0, 2.0  # answer: the same of a base that has all members of the one before it and more
 
 
 def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:

@@ -22,8 +22,8 @@ from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 from pydine.units.rows import dealt
 
-# The deviation of values between partitions over that between the folds of one: what follows is 0.6 to 1.9 of what
-# benchmarks/partitions.py measures.
+# answer: the deviation of values between partitions over that between the folds of one: what follows is 0.6 to 1.9 of
+# what benchmarks/partitions.py measures.
 FOLD_FACTOR = 1.25
 
 

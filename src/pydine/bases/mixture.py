@@ -20,12 +20,12 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import dealt
 
-MOST_COMPONENTS = 64
-ROWS_PER_COLUMN = 2.0  # that a component needs at least, for each column and two more
-SPLIT = 0.7  # how far the halves of a component are from its middle, in deviations
-ITERATIONS, TOLERANCE = 15, 1e-4  # of EM after each split; nats a row
-# Nats of the first fold's rows that a mixture and the next larger ones, so many in all, must add to the smaller ones
-# for it to begin to count and to count in full.
+MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
+ROWS_PER_COLUMN = 2.0  # answer: that a component needs at least, for each column and two more
+SPLIT = 0.7  # answer: how far the halves of a component are from its middle, in deviations
+ITERATIONS, TOLERANCE = 15, 1e-4  # answer: of EM after each split, the latter in nats a row; more add nothing
+# answer: nats of the first fold's rows that a mixture and the next larger ones, so many in all, must add to the
+# smaller ones for it to begin to count and to count in full.
 FIRST_GAIN, FULL_GAIN, LOOK_AHEAD = 0.5, 2.0, 3
 
 

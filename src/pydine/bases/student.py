@@ -16,8 +16,8 @@ from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 from pydine.units.rows import dealt, some_of
 
-FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # of freedom
-STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000
+FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # answer: of freedom: from heavier tails than data have to none to speak of
+STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000  # answer: of the search for the degrees, and rows that are enough for it
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from pydine.kernels.arithmetic import dot, exp, log
 from pydine.kernels.compilation import compiled
 from pydine.kernels.regression import largest_eigenvector
 
-BLOCK = 256  # rows that are worked on together: their terms stay in the cache
-LEAST = 1e-300
-SMALLEST_VARIANCE = 1e-12  # of a column given those before it
+BLOCK = 256  # memory: rows that are worked on together: their terms stay in the cache
+LEAST = 1e-300  # guard: the least a weight or count is, for its logarithm and ratios
+SMALLEST_VARIANCE = 1e-12  # guard: of a column given those before it
 
 
 @compiled()

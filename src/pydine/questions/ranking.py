@@ -37,10 +37,10 @@ from pydine.units.linear_algebra import one_blas_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
 
-MOST_GIVEN = 30  # columns that one question is given; with more to choose from they are screened
-BY_THEMSELVES = 15  # of these, so many that tell most alone; the others add most, in a line, to those before
-SHOWN = 30  # columns of a ranking that is printed
-LEAST_LEFT = 1e-6  # of a column that is no combination of those before, relative to its size
+MOST_GIVEN = 30  # answer: columns that one question is given; with more to choose from they are screened
+BY_THEMSELVES = 15  # answer: of these, so many that tell most alone; the others add most, in a line, to those before
+SHOWN = 30  # fact: columns of a ranking that is printed
+LEAST_LEFT = 1e-6  # guard: of a column that is no combination of those before, relative to its size
 
 
 @dataclass(frozen=True)

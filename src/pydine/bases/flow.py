@@ -24,7 +24,8 @@ from pydine.units.tasks import UnitTask
 from pydine.units.unit import MARGINAL, FittedUnit
 
 # answer: standard errors by which held-out rows must be predicted better than by the stack so far, for flows to begin
-# to count and to count in full. What the first direction could see at most decides for it, what it has seen for the other one.
+# to count and to count in full. What the first direction could see at most decides for it, what it has seen for
+# the other one.
 FIRST_DIRECTION, SECOND_DIRECTION = (0.0, 1.0), (1.0, 2.0)
 
 

@@ -139,5 +139,5 @@ def _shown(
     count = sum(row["adjusted_pvalue"] <= alpha for row in rows)
     more = f"; the first {SHOWN} are shown, --csv prints all" if len(rows) > SHOWN else ""
     summary = f"{count:,} of {len(rows):,} pairs depend on each other at {alpha:g}{more}."
-    how = f"{result.rows} rows; p is adjusted for {len(rows):,} pairs"
+    how = f"{result.row_range} rows; p is adjusted for {len(rows):,} pairs"
     return page(f"Information of pairs{known}", table, summary, how=how)

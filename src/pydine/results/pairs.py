@@ -87,7 +87,7 @@ class PairwiseInformation(Record):
         return first[order], second[order]
 
     @property
-    def rows(self) -> str:
+    def row_range(self) -> str:
         """How many rows figures have, in words: "442", or "380 to 442" where values are missing."""
         counts = self.counts[self.pairs]
         return f"{counts.max():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
@@ -185,7 +185,7 @@ class PairwiseInformation(Record):
         are = "pair is" if self.n_general == 1 else "pairs are"
         general = f", {self.n_general:,} {are} not Gaussian" if self.n_general else ""
         lines = [
-            f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.rows}{dropped}, "
+            f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.row_range}{dropped}, "
             f"{self.n_units:,} units{general}:"
         ]
         shown = list(zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True))

@@ -43,6 +43,9 @@ class FittedBase:
     evaluate : callable
         Makes `held_out`, when it is asked for. No closure: a fitted model is to pickle.
     details : dict
+    optimism : float
+        By how many nats the base says more of rows that its models have seen than of rows that they have not, beyond
+        what a plain base does: half of it is in the value.
     """
 
     name: str
@@ -51,6 +54,7 @@ class FittedBase:
     log_ratio: LogRatio
     evaluate: Callable[[], FloatArray]
     details: dict[str, object] = field(default_factory=dict)
+    optimism: float = 0.0
 
     @cached_property
     def held_out(self) -> FloatArray:

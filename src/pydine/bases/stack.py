@@ -104,7 +104,9 @@ class Stack:
         names = [member.name for member in self.members]
         details = {**self.anchor.details, "mixture": dict(zip(names, self.weights.tolist(), strict=True))}
         error = max(self.anchor.standard_error, mean_and_error(self.held_out)[1])
-        return FittedBase(name, self.anchor.value + gain, error, ratio, partial(np.asarray, self.held_out), details)
+        optimism = 2.0 * max(gain - float((self.held_out - self.anchor.held_out).mean()), 0.0)
+        evaluate = partial(np.asarray, self.held_out)
+        return FittedBase(name, self.anchor.value + gain, error, ratio, evaluate, details, optimism)
 
 
 @dataclass(frozen=True)

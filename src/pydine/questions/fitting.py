@@ -155,7 +155,7 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         names = [name for block in found.question.names[:2] for name in block]
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
-    learned = _learned(found, value, settings)
+    learned = _learned(found, value, settings).beside(sum(part.weight * part.base.optimism for part in parts))
     value, error, errors, parted = _answered(found.latents, learned, sampling)
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))

@@ -179,8 +179,8 @@ class InformationEstimate(Record):
         if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= max(parts["sampling"], parts["algorithm"]):
             return ""
         return (
-            "Most of the uncertainty is in what the flows have not learned of z yet: more rows, or fewer columns in z, "
-            "would help."
+            "Most of the uncertainty is in what has not been learned yet: more rows"
+            f"{', or fewer columns in z,' if self.dimensions[2] > 1 else ''} would help."
         )
 
     def plot(self, axes: Any = None) -> Any:

@@ -46,7 +46,7 @@ ANSWERS = """
 import pickle, sys, warnings
 warnings.simplefilter("ignore")
 import pydine
-while True:
+while sys.stdin.buffer.peek(1):  # nothing more comes when whoever asks has ended
     x, y, z = pickle.load(sys.stdin.buffer)
     value = float(pydine.mutual_information(x, y, z, n_jobs=1))
     pickle.dump(value, sys.stdout.buffer)

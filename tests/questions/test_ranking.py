@@ -58,6 +58,7 @@ def test_every_estimate_has_the_same_rows(data):
         rank(data, "y")
 
 
+@pytest.mark.slow
 def test_threads_change_nothing(data):
     assert rank(data, "y", n_jobs=2, random_state=3) == rank(data, "y", random_state=3)
 

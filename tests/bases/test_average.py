@@ -164,6 +164,7 @@ class TestAuto:
         assert (auto.value, auto.standard_error, auto.base) == (named.value, named.standard_error, named.base)
         assert "held_out" not in named.details
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("tails", ["normal", "Cauchy"])
     @pytest.mark.parametrize("d", [1, 3])
     def test_independence(self, d, tails):
@@ -186,6 +187,7 @@ class TestAuto:
         assert one.value == pytest.approx(other.value, abs=0.01 * one.standard_error)
 
 
+@pytest.mark.slow
 def test_auto_does_not_depend_on_threads_seeds_or_on_the_call():
     x, y, z = given_z(*parabola(300))
     estimates = [mutual_information(x, y, z, n_jobs=n) for n in (None, 1, 2, -1)]

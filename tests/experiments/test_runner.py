@@ -125,6 +125,7 @@ def test_an_estimate_that_is_not_a_number_is_a_failure(path):
     assert row["error"] == "the estimate is nan"
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_loses_the_row_in_flight_alone(path):
     first = Recorder(2, interrupting)
     with pytest.raises(KeyboardInterrupt):
@@ -220,6 +221,7 @@ def test_a_table_of_another_experiment_is_refused_and_left_alone(path):
     assert path.read_text() == text
 
 
+@pytest.mark.slow
 def test_transient_rows_are_returned_and_not_kept(path):
     methods = {"a": Recorder(), "b": Recorder()}
     rows = run(tasks(2, ["a", "b"]), methods, path, transient={"b"}, console=SILENT)
@@ -229,11 +231,13 @@ def test_transient_rows_are_returned_and_not_kept(path):
     assert (methods["a"].seeds, methods["b"].seeds) == ([0, 1], [0, 1, 0, 1])
 
 
+@pytest.mark.slow
 def test_rows_of_other_people_s_methods_name_no_code(path):
     ours, theirs = run(tasks(1, ["a", "b"]), {"a": Recorder(), "b": Recorder()}, path, foreign={"b"}, console=SILENT)
     assert (ours["code"], theirs["code"], theirs["commit"]) == (code_version(), "", "")
 
 
+@pytest.mark.slow
 def test_a_method_may_say_other_things_of_other_data(path):
     def method(words):
         return {"length": len(words), "last": words[-1]}
@@ -262,6 +266,7 @@ def test_a_second_run_is_kept_away_from_the_file(path):
     assert row["error"] == f"RuntimeError: another run is writing to {path}; wait for it, or write to another folder."
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the peak cannot be reset")
 def test_the_peak_memory_is_that_of_the_row(path):
     def large():

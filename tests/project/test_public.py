@@ -40,6 +40,7 @@ def test_import_is_light():
     assert not {"numba", "llvmlite", "sklearn", "scipy", "joblib", "matplotlib"} & loaded
 
 
+@pytest.mark.slow
 def test_matplotlib_is_loaded_when_something_is_drawn_and_not_before():
     code = "import sys, numpy as np, pydine; r = np.random.default_rng(0).standard_normal((2, 60)); "
     assert run(code + "pydine.pointwise_information(*r); print('matplotlib' in sys.modules)").strip() == "False"

@@ -335,6 +335,7 @@ class TestInvariance:
         value = mutual_information(mapped[:, :2], mapped[:, 2:3], mapped[:, 3:]).value
         assert value == pytest.approx(mutual_information(*small).value, abs=1e-9)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("function", [np.exp, np.arctan, lambda a: a**3, lambda a: -np.exp(-a), lambda a: 1e30 * a])
     def test_named_maps(self, function, small):
         x, y, z = small
@@ -555,6 +556,7 @@ FRAMES = {
 
 
 class TestInputs:
+    @pytest.mark.slow
     @pytest.mark.parametrize("frame", FRAMES)
     def test_names_of_columns(self, frame, small):
         columns = dict(zip("abcde", np.hstack(small).T, strict=True))
@@ -563,6 +565,7 @@ class TestInputs:
         assert estimate.names == (("a", "b"), ("c",), ("d", "e"))
         assert repr(estimate).startswith("I(a, b; c | d, e) = ")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "make",
         [
@@ -666,6 +669,7 @@ class TestSizes:
             assert np.isfinite(model.information_.standard_error)
             assert np.isfinite(np.hstack(model.transform(*blocks))).all()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("d", "dz"), [(20, 1), (10, 1), (3, 1), (20, 3)])
     def test_fewest_rows_where_z_acts_along_curves(self, d, dz):
         """What is projected out of z leaves more degrees of freedom than there are dimensions."""
@@ -679,6 +683,7 @@ class TestSizes:
         assert np.isfinite(estimate.standard_error)
         assert estimate.details["degrees_of_freedom"] > 2 * d
 
+    @pytest.mark.slow
     def test_many_dimensions(self):
         """20 on each side and 60 rows: the closed form alone would be off by 5 nats."""
         values = [mutual_information(*gaussian(60, 20, 0.0, seed)).value for seed in range(3)]

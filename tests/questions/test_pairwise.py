@@ -96,6 +96,7 @@ def test_every_pair_with_one_base(data):
     assert found.values[0, 1] == pydine.mutual_information("x", "near", data=data, base="student").value
 
 
+@pytest.mark.slow
 def test_given_the_rest(data):
     some = {name: data[name] for name in ("x", "near", "z", "w")}
     found = pairwise_information(some, "rest")
@@ -111,6 +112,7 @@ def test_given_the_rest(data):
     assert not found.graph(0.01).has_edge("near", "w")
 
 
+@pytest.mark.slow
 def test_a_group_is_one_variable(data):
     found = pairwise_information(data, groups={"both": ["near", "w"]})
     assert found.names == ("x", "square", "alone", "z", "both")
@@ -152,6 +154,7 @@ def test_arrays_go_by_position(data):
     assert found.names == ("column 0", "column 1", "column 2", "column 3", "column 5")
 
 
+@pytest.mark.slow
 def test_neither_jobs_nor_the_cache_change_anything(data, found, tmp_path):
     for options in ({"n_jobs": 2}, {"cache": tmp_path}, {"cache": tmp_path, "n_jobs": 2}):
         again = pairwise_information(data, "z", **options)

@@ -74,6 +74,7 @@ def known(request):
 
 
 class TestValues:
+    @pytest.mark.slow
     def test_row_by_row_they_are_near_the_truth(self, known):
         _, truth, pointwise = known
         assert np.corrcoef(pointwise.values, truth)[0, 1] > 0.9

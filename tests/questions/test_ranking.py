@@ -116,6 +116,7 @@ def test_with_very_many_columns_the_rest_is_a_selection_that_is_named(monkeypatc
         assert column.given_rest.value == single.value
 
 
+@pytest.mark.slow
 def test_threads_change_nothing(data):
     assert rank(data, "y", n_jobs=2, random_state=3) == rank(data, "y", random_state=3)
 

@@ -150,6 +150,7 @@ def test_packing_survives_extreme_and_equal_values():
     assert packed["ends"] == [[-1e140, 1e140], [3.0, 3.0]]
 
 
+@pytest.mark.slow
 def test_the_page_does_not_depend_on_threads(page, report):
     again = make_report(make_frame(), "outcome", n_jobs=2, provenance=report.provenance)
     assert to_html(again) == page
@@ -194,6 +195,7 @@ def test_tied_values_have_no_infinite_likelihood():
 # What is wrong with the data.
 
 
+@pytest.mark.slow
 def test_columns_and_what_to_know_about_them():
     rng = np.random.default_rng(2)
     frame = make_frame(
@@ -282,6 +284,7 @@ def test_a_flow_gets_no_more_columns_than_rows_allow(monkeypatch):
     assert "the 2 columns that tell most about it" in to_html(report)
 
 
+@pytest.mark.slow
 def test_two_hundred_columns_stay_small():
     rng = np.random.default_rng(0)
     frame = Frame("wide.csv", {f"column {i}": rng.standard_normal(520) for i in range(200)}, {}, 520)
@@ -385,6 +388,7 @@ def test_the_command_writes_one_file(folder):
     assert "<em>colour" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -463,6 +467,7 @@ def over_cell(driver, row, column, click=False):
     (chain.click() if click else chain).perform()
 
 
+@pytest.mark.slow
 def test_hovering_tells_value_interval_and_pvalue(opened, report, page):
     driver = opened(page)
     driver.find_element("css selector", "#order option[value=file]").click()
@@ -478,6 +483,7 @@ def test_hovering_tells_value_interval_and_pvalue(opened, report, page):
     assert driver.find_element("id", "tip").get_attribute("hidden") is not None
 
 
+@pytest.mark.slow
 def test_hovering_over_an_edge_tells_what_is_left_given_the_rest(opened, report, page):
     from selenium.webdriver.common.action_chains import ActionChains
 
@@ -492,6 +498,7 @@ def test_hovering_over_an_edge_tells_what_is_left_given_the_rest(opened, report,
     assert f"{report.graph.values[0, 1]:.3f} nats given the rest" in text_of(driver, "tip")
 
 
+@pytest.mark.slow
 def test_clicking_shows_the_rows_in_both_spaces(opened, page):
     driver = opened(page)
     driver.find_element("css selector", "#order option[value=file]").click()
@@ -506,6 +513,7 @@ def test_clicking_shows_the_rows_in_both_spaces(opened, page):
     assert driver.find_element("id", "raw").get_attribute("aria-label") == f"{ROWS} rows of noise against proxy"
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_every_pair(opened, page):
     from selenium.webdriver.common.keys import Keys
 
@@ -587,6 +595,7 @@ def test_ranking_graph_and_table_lead_to_pairs(opened, page):
     assert all("noise" in row.text for row in rows)
 
 
+@pytest.mark.slow
 def test_hostile_names_run_nothing(opened, hostile_page):
     driver = opened(hostile_page)
     driver.execute_script("document.getElementById('table').open = true")
@@ -598,6 +607,7 @@ def test_hostile_names_run_nothing(opened, hostile_page):
     assert '<script>document.title="owned"</script>' in driver.find_element("id", "ranking").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 390, 800])
 def test_narrow_screens_scroll_inside_the_matrix_only(opened, page, hostile_page, width):
     for some in (page, hostile_page):
@@ -605,6 +615,7 @@ def test_narrow_screens_scroll_inside_the_matrix_only(opened, page, hostile_page
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_dark_pages_are_dark(opened, page):
     def lightness(driver):
         colour = driver.execute_script("return getComputedStyle(document.body).backgroundColor")

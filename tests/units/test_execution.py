@@ -66,6 +66,7 @@ def test_whoever_does_not_wait_hears_nothing(monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_later_process_gives_the_same_number_to_the_last_bit():
     """Machine code from disk does what freshly compiled code does; on a new machine this compares both."""
     code = (

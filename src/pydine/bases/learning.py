@@ -22,7 +22,7 @@ from pydine.types import FloatArray
 # too much (what both sides miss of z alike does not dilute) or too little, as standard errors.
 LEFT, LEFT_BELOW, LEFT_ABOVE = 0.21, 0.105, 0.4
 SATURATION = 0.5  # answer: for each nat that may be hidden: the more it is, the smaller a share is put back
-# answer: by how much the value of a stack may be too high, and too low, as standard errors for each nat of its optimism:
+# answer: by how much the value of a stack may be too high, and too low, as standard errors for each nat of optimism:
 # chosen by mean interval score on nine shapes other than those reported.
 STACK_BELOW, STACK_ABOVE = 0.1, 0.75
 # answer: what counts of this, and of what generated data lose: by least squares on the same families.

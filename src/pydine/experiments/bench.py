@@ -59,7 +59,7 @@ class Bench:
 
     def __rich__(self) -> RenderableType:
         lines = self.summary()
-        table = Table(box=None, header_style="bold", pad_edge=False)
+        table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
         shown = [name for name in lines[0] if not name.endswith(("_low", "_high"))]
         if not any(line.get("failed") for line in lines):
             shown = [name for name in shown if name != "failed"]

@@ -95,6 +95,32 @@ def normal_scores() -> Any:
     return figure
 
 
+def shapes() -> Any:
+    """Shapes of dependence, and the estimates at several numbers of rows beside the truth."""
+    sys.path.insert(0, str(FOLDER.parents[1] / "benchmarks"))
+    from known_shapes import SHAPES, sample
+
+    names = ("parabola", "sine", "ring", "clusters", "heteroscedastic", "Clayton copula", "sign switch", "checkerboard")
+    sizes, seeds = (250, 500, 1000, 2000), range(3)
+    figure, axes = plt.subplots(4, 4, figsize=(9.5, 8.5), layout="constrained")
+    for name, cloud, curve in zip(names, axes[:, ::2].flat, axes[:, 1::2].flat, strict=True):
+        shown, truth = sample(name, 1000, 0), SHAPES[name].truth
+        points(cloud, *(ScoreMap.fit(side[:, 0])[1] for side in (shown.x, shown.y)), color=BEFORE, s=3)
+        cloud.set(title=name, xticks=[], yticks=[])
+        found = np.array([[estimate_of(sample(name, n, seed)) for seed in seeds] for n in sizes])
+        curve.axhline(truth, color=LINE, linestyle="--", linewidth=1.0)
+        curve.errorbar(sizes, found.mean(axis=1), found.std(axis=1), color=AFTER, marker="o", markersize=3)
+        curve.set(xscale="log", ylim=(0.0, 1.15 * truth), xticks=sizes, xticklabels=sizes, title="nats by rows")
+        curve.minorticks_off()
+        curve.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def estimate_of(data: Any) -> float:
+    """The default's estimate of a dataset."""
+    return pydine.mutual_information(data.x, data.y, data.z).value
+
+
 def ladder() -> Any:
     """Which rungs of the ladder get the weight, for effects of z from none to complicated."""
     rng = np.random.default_rng(2)
@@ -316,6 +342,7 @@ def gallery_pima() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     "latents": latents,
     "normal-scores": normal_scores,
+    "shapes": shapes,
     "ladder": ladder,
     "residuals": residuals,
     "calibration": calibration,

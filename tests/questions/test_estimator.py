@@ -22,6 +22,7 @@ from pydine import DINE, InformationEstimate, TiesWarning, mutual_information
 from pydine.baselines.gaussian import gaussian_copula
 from pydine.inputs.checks import SPARE_ROWS
 from pydine.questions.policy import DeterminedWarning
+from refusals import refusal
 
 # Both algorithms have to keep these promises; the second is quick enough on few rows.
 ESTIMATORS = {"default": DINE, "paper": lambda **changes: DINE.paper(**{"max_iter": 60, **changes})}
@@ -135,6 +136,17 @@ class TestTransform:
         assert y.shape == (150, 1)
         assert np.isfinite(x).all()
         assert np.isfinite(y).all()
+
+    def test_x_alone(self, fitted, small):
+        """Latents of x are those of x given z, whatever y is."""
+        x, _, z = small
+        np.testing.assert_array_equal(fitted.transform(x, z=z), fitted.transform(*small)[0])
+        with pytest.raises(ValueError, match=r"z must have 2 column\(s\), as in fit, but has 0"):
+            fitted.transform(x)
+
+    def test_y_is_needed_to_fit(self, small):
+        with pytest.raises(ValueError, match="DINE requires y to be passed, but the target y is None"):
+            DINE().fit(small[0], None)
 
     def test_latents_of_the_sample_give_the_cross_product(self, fitted, small):
         latents = np.hstack(fitted.transform(*small))
@@ -266,7 +278,7 @@ class TestDeterminism:
         assert {(other.value, other.standard_error) for other in others} == {(first.value, first.standard_error)}
         uncertainty = first.details["uncertainty"]
         assert 0.0 < uncertainty["algorithm"] < uncertainty["sampling"]
-        assert first.standard_error == np.hypot(uncertainty["sampling"], uncertainty["algorithm"])
+        assert first.standard_error == pytest.approx(np.sqrt(sum(part**2 for part in uncertainty.values())))
 
     def test_the_paper_s_algorithm_has_a_seed(self, small):
         state = np.random.RandomState(0)
@@ -467,18 +479,6 @@ BAD_PARAMETERS = [
     ("n_jobs", "all"),
     ("nan_policy", "propagate"),
 ]
-
-
-def refusal(function, *args, **kwargs):
-    """The sentence with which something is refused; no warning may go before it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError) as caught:  # noqa: PT011 (the callers look at the message)
-            function(*args, **kwargs)
-    message = str(caught.value)
-    assert message.endswith(".")
-    assert "\n" not in message
-    return message
 
 
 class TestRefusals:

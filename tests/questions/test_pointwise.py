@@ -115,6 +115,26 @@ class TestValues:
             pointwise_information(x, y, base="cauchy")
 
 
+class TestFewRowsThatDiffer:
+    @pytest.mark.parametrize("base", ["gaussian", "student", "flow", "auto"])
+    def test_near_copies(self, base):
+        """Two columns of x that differ in two rows: whichever fold has these, the others see one column twice."""
+        x, y = gaussian(60, 0.5)
+        copy, (first, second) = x.copy(), np.argsort(x)[[28, 29]]
+        copy[[first, second]] = x[[second, first]]
+        found = pointwise_information(np.column_stack([x, copy]), y, base=base)
+        assert np.isfinite(found.values).all()
+        assert found.estimate == mutual_information(np.column_stack([x, copy]), y, base=base)
+
+    @pytest.mark.filterwarnings("ignore::pydine.TiesWarning")
+    @pytest.mark.parametrize("given", [False, True])
+    def test_a_column_that_is_constant_but_for_one_row(self, given):
+        x, y = gaussian(60, 0.5)
+        spike = np.where(np.arange(60) == 11, 1.0, 0.0)
+        question = (spike, y, x) if given else (np.column_stack([spike, x]), y)
+        assert np.isfinite(pointwise_information(*question).values).all()
+
+
 class TestRows:
     def test_which_rows_carry_it(self):
         x, y = half(1000)

@@ -18,11 +18,11 @@ import numpy as np
 
 from pydine.types import FloatArray
 
-# Relative variance of the noise that is left in a latent, for each nat that may be unlearned; and by how much that may
-# be too much (what both sides miss of z alike does not dilute) or too little, as standard errors.
+# answer: relative variance of the noise left in a latent for each nat that may be unlearned, and by how much it may be
+# too much (what both sides miss of z alike does not dilute) or too little, as standard errors.
 LEFT, LEFT_BELOW, LEFT_ABOVE = 0.21, 0.105, 0.4
-SATURATION = 0.5  # the share of what may be hidden that shows, for each nat of it: the more, the less it is known
-# What counts of this, and of what generated data lose: by least squares on the same families.
+SATURATION = 0.5  # answer: for each nat that may be hidden: the more it is, the smaller a share is put back
+# answer: what counts of this, and of what generated data lose: by least squares on the same families.
 OF_OPTIMISM, OF_LOST = 0.25, 0.5
 
 

@@ -54,11 +54,12 @@ class Request:
 
     def read_sides(
         self, x: Sequence[str] | None, y: Sequence[str] | None, z: Sequence[str] | None
-    ) -> tuple[list[list[str]], Frame]:
-        """Open the file and read the columns of x, y and z; with their names, side by side."""
+    ) -> tuple[list[list[str] | None], Frame]:
+        """Open the file and read the columns of x, y and z; with the names of each side, None if there are none."""
         table = self.open()
         names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
-        return names, self.read(table, [name for block in names for name in block])
+        frame = self.read(table, [name for block in names for name in block])
+        return [block or None for block in names], frame
 
     def read_many(
         self,

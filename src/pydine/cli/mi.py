@@ -9,7 +9,7 @@ import typer
 
 from pydine.cli import options
 from pydine.cli.inputs import Request, threads
-from pydine.cli.output import Format, answer, error_of, facts, flat, listening, tell, waiting
+from pydine.cli.output import Format, answer, error_of, facts, flat, tell, watching
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,22 +57,18 @@ def mi(
     form = Format.of(as_json, as_csv)
     request = Request(file, nan, sample, seed, header, separator, max_bytes)
     names, frame = request.read_sides(x, y, z)
-    with listening(frame.source) as said, waiting("Estimating") as bar:
+    with watching(frame.source, "Estimating") as said:
         from pydine import mutual_information
-        from pydine.units.execution import watched_by
 
-        with watched_by(bar):
-            estimate = mutual_information(
-                names[0],
-                names[1],
-                names[2] or None,
-                data=frame,
-                base=base.value,
-                interval=interval.value,
-                random_state=seed,
-                n_jobs=threads(jobs, frame),
-                nan_policy="omit",
-            )
+        estimate = mutual_information(
+            *names,
+            data=frame,
+            base=base.value,
+            interval=interval.value,
+            random_state=seed,
+            n_jobs=threads(jobs, frame),
+            nan_policy="omit",
+        )
     record = {**facts(frame), **described(estimate, level)}
     answer(form, record, [flat(record)], lambda: _shown(estimate, level), frame=frame)
     tell(said)

@@ -26,6 +26,7 @@ class Base(StrEnum):
     auto = "auto"
     gaussian = "gaussian"
     student = "student"
+    mixture = "mixture"
     flow = "flow"
 
 
@@ -54,6 +55,7 @@ Columns = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Target = Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")]
 Without = Annotated[
     list[str] | None,
     typer.Option("--without", metavar="COLUMN", help="Leave this column out.", rich_help_panel=DATA),

@@ -327,6 +327,16 @@ def waiting(label: str) -> Iterator[_Bar | None]:
         terminal.close()
 
 
+@contextmanager
+def watching(source: str, label: str) -> Iterator[list[str]]:
+    """Collect warnings as `listening` does, while `waiting` shows how many flows are fitted."""
+    with listening(source) as said, waiting(label) as bar:
+        from pydine.units.execution import watched_by
+
+        with watched_by(bar):
+            yield said
+
+
 @dataclass
 class _Bar:
     """A bar that learns of its total as it goes."""

@@ -6,9 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from pydine.cli import options
 from pydine.cli.inputs import Request, threads
@@ -39,7 +37,7 @@ EXAMPLES = options.example(
 
 def rank(
     file: options.File,
-    target: Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")],
+    target: options.Target,
     column: options.Columns = None,
     without: options.Without = None,
     alpha: options.Alpha = 0.05,

@@ -27,7 +27,7 @@ EXAMPLES = options.example(
 
 def report(
     file: options.File,
-    target: Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")],
+    target: options.Target,
     column: options.Columns = None,
     without: options.Without = None,
     alpha: options.Alpha = 0.05,

@@ -15,11 +15,11 @@ from numba.core import event as events
 
 from pydine.kernels.machine_code import keep, place
 
-PATIENCE = 1.5  # seconds of silence before a first call explains itself
+PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
 
 
 # What machine code or a fitted unit may depend on, relative to the package: all that `kernels` and `units` import.
-SOURCES = ("disk.py", "kernels/**/*.py", "types.py", "units/**/*.py")
+SOURCES = ("archive.py", "disk.py", "kernels/**/*.py", "types.py", "units/**/*.py")
 
 
 def sources(package: Path) -> list[Path]:

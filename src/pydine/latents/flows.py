@@ -20,8 +20,8 @@ from pydine.units.plan import Unit
 from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
 
-VALUES_KEPT = 1 << 26  # of functions of z, in half a gibibyte
-ROWS_KEPT = 1 << 14  # of all functions of z, so that they are evaluated once
+VALUES_KEPT = 1 << 26  # memory: of functions of z, in half a gibibyte
+ROWS_KEPT = 1 << 14  # memory: of all functions of z, so that they are evaluated once
 
 
 @dataclass(frozen=True)

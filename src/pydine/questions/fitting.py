@@ -16,6 +16,7 @@ from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
 from pydine.bases.learning import Learned, between, relearned, with_unlearned
+from pydine.bases.mixture import MixtureBase
 from pydine.bases.student import StudentBase
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
@@ -35,7 +36,7 @@ from pydine.units.tuning import Grid, Trial, tune
 
 FittedFlow = tuple[RankFlow | PaperFlow, Latents]
 
-SPARE_ROWS = 10  # that a fold leaves to learn from, beside one for each latent
+SPARE_ROWS = 10  # answer: that a fold leaves to learn from, beside one for each latent
 
 
 class Part(NamedTuple):
@@ -263,15 +264,16 @@ def _fit_bases(
     some = some_of(latents.outwards, settings.max_rows) if question.table.n_samples > settings.max_rows else None
     columns = by_column[1] if some is None else by_column[1].only(some)
     seen, ladder = columns.seen(), replace(settings.ladder(), wide_networks=settings.n_networks)
-    flow, student = FlowBase(ladder, settings.n_jobs, settings.cache), StudentBase(folds)
+    flow, mixture, student = FlowBase(ladder, settings.n_jobs, settings.cache), MixtureBase(folds), StudentBase(folds)
     if settings.base != "auto":
-        base: Base = flow if settings.base == "flow" else student
-        return (Part(1.0, *by_column, base.fit(seen)),), {}
+        named: dict[str, Base] = {"flow": flow, "mixture": mixture, "student": student}
+        return (Part(1.0, *by_column, named[settings.base].fit(seen)),), {}
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
     of_columns = plain if by_column[1] is latents else GaussianBase(folds).fit(seen)
     fitted_student = student.fit(seen)
-    compared = [plain, fitted_student, flow.fit_beside([of_columns, fitted_student], seen)]
-    weights = weights_of(compared)
+    stack = mixture.stack([of_columns, fitted_student], seen)
+    compared = [plain, fitted_student, stack.as_base("mixture"), flow.fit_beside(stack, seen)]
+    weights = weights_of(compared, nested=2)
     parts = (*alone, *(Part(0.0, *by_column, base) for base in compared[1:]))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
@@ -284,11 +286,18 @@ def _fit_bases(
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:
-    """Maps column by column, which bases beyond the Gaussian one need: a side keeps what ties its columns together."""
+    """Maps column by column, which bases beyond the Gaussian one need: a side keeps what ties its columns together.
+
+    They take no more of z out than is there: a projection that costs a covariance nothing blurs a shape.
+    """
     untied = without_ties(question)
     is_scalar = max(question.dimensions[:2]) == 1
-    if untied is question and (is_scalar or settings.algorithm == "paper"):
-        return fitted
     if settings.algorithm == "paper":
-        return fit_paper_flow(untied, settings.paper(), settings.n_jobs)
-    return workshop.on(untied.table).flow(untied, by_column=True)
+        return fitted if untied is question else fit_paper_flow(untied, settings.paper(), settings.n_jobs)
+    is_same = untied is question and is_scalar
+    flow, latents = fitted if is_same else workshop.on(untied.table).flow(untied, by_column=True)
+    if question.dimensions[2] == 0 or latents.projection is None or isinstance(flow, PaperFlow):
+        return flow, latents
+    soft = latents.projection.softened(latents.n_rows)
+    softened = replace(latents, projection=soft, cross_product=soft.cross_product, dof=soft.dof)
+    return replace(flow, projection=soft), softened

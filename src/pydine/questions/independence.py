@@ -20,7 +20,7 @@ from pydine.units.linear_algebra import one_blas_thread
 
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
-ROUNDING = 1e-9  # a permutation that comes as close as this to the statistic reaches it
+ROUNDING = 1e-9  # guard: a permutation that comes as close as this to the statistic reaches it
 
 
 @shown_in_notebooks("Testing")

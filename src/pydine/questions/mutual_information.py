@@ -19,7 +19,7 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 from pydine.units.rows import some_of
 
-MOST_POINTS = 5000  # rows that an estimate keeps to be drawn
+MOST_POINTS = 5000  # memory: rows that an estimate keeps to be drawn
 
 
 @shown_in_notebooks("Estimating")
@@ -45,7 +45,7 @@ def mutual_information(
         a vector variable has several columns.
     data : frame, optional
         A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the latents (see `DINE`).
     interval : {"fast", "calibrated"}, default="fast"
         How what flows have not learned of Z is found: from their optimism, or also from five datasets that the fitted

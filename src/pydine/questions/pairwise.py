@@ -38,7 +38,7 @@ Pair = tuple[int, int]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first and of their second variables
 
 ADJUSTMENTS = ("bh", "holm")
-ALMOST_ONE = 1.0 - 1e-12  # a correlation of more than this is one
+ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 
 
 def pairwise_information(
@@ -59,8 +59,9 @@ def pairwise_information(
 
     Every column is mapped by a flow of its own, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
     whose Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted
-    with richer bases, one by one. Where more than two variables are given others, what those do is projected out of all
-    variables together, which approximates what a question about each pair alone would have, and ``is_shared`` says so.
+    with richer bases, one by one. If more than two variables are given others, the effect of those is projected out
+    of all variables together. That approximates the answer to a question about each pair alone, and ``is_shared``
+    says so.
 
     Parameters
     ----------
@@ -71,8 +72,8 @@ def pairwise_information(
         conditional-independence graph and needs p (p - 1) flows. A column named "rest" is asked for as ``["rest"]``.
     groups : mapping of str to list of column names, optional
         Columns that are one variable together, by its name. Other columns are variables by themselves.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
-        As in `mutual_information`. ``"gaussian"`` fits no pair by itself, ``"student"`` and ``"flow"`` fit every one.
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
+        As in `mutual_information`. ``"gaussian"`` fits no pair by itself, the richer ones fit every pair.
     test : bool, default=True
         Whether to test each pair for independence, by the analytic test of `independence_test`.
     adjust : {"bh", "holm"}, default="bh"
@@ -206,7 +207,7 @@ class _Asked:
 
     @property
     def n_units(self) -> int:
-        """Flows of single columns that are needed, whatever their number found in the cache."""
+        """Flows of single columns that are needed, those in the cache included."""
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
@@ -277,7 +278,7 @@ class _Asked:
     def _doubtful(
         self, found: _Pairs, places: RowArray, columns: FloatArray, dof: float, blocks: list[tuple[int, ...]]
     ) -> list[int]:
-        """Which pairs are to be asked about one by one: those of groups, and those that need more than a Gaussian base.
+        """Which pairs are asked about one by one: pairs of groups, and pairs that need more than a Gaussian base.
 
         The latter are all, none, or those that the screen finds.
         """

@@ -26,6 +26,7 @@ from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict, warn_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.results import InformationEstimate
+from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, strip, table
 from pydine.show.plotting import draw_ranking
 from pydine.show.progress import progress_bar
@@ -36,14 +37,14 @@ from pydine.units.linear_algebra import one_blas_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
 
-MOST_GIVEN = 30  # columns that one question is given; with more to choose from they are screened
-BY_THEMSELVES = 15  # of these, so many that tell most alone; the others add most, in a line, to those before
-SHOWN = 30  # columns of a ranking that is printed
-LEAST_LEFT = 1e-6  # of a column that is no combination of those before, relative to its size
+MOST_GIVEN = 30  # answer: columns that one question is given; with more to choose from they are screened
+BY_THEMSELVES = 15  # answer: of these, so many that tell most alone; the others add most, in a line, to those before
+SHOWN = 30  # fact: columns of a ranking that is printed
+LEAST_LEFT = 1e-6  # guard: of a column that is no combination of those before, relative to its size
 
 
 @dataclass(frozen=True)
-class RankedColumn:
+class RankedColumn(Record):
     """What one column tells about the target.
 
     Parameters
@@ -74,7 +75,7 @@ class RankedColumn:
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking:
+class Ranking(Record):
     """Columns by what they tell about the target on their own, the most first.
 
     Parameters

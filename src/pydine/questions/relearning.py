@@ -15,7 +15,7 @@ from pydine.latents.projection import FARTHEST_SCORE
 from pydine.types import FloatArray
 from pydine.units.rows import SEED
 
-REPLICATES = 5
+REPLICATES = 5  # answer: datasets that are generated; their mean is then known to half of their spread
 
 
 def replicates(flow: RankFlow, latents: Latents) -> list[Question]:

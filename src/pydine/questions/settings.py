@@ -19,7 +19,7 @@ from pydine.units.tuning import Trial
 RandomState = int | np.random.RandomState | np.random.Generator | None
 CacheLike = UnitCache | str | os.PathLike[str] | None
 
-BASES = ("auto", "gaussian", "student", "flow")
+BASES = ("auto", "gaussian", "student", "mixture", "flow")
 ALGORITHMS = ("ladder", "paper")
 INTERVALS = ("fast", "calibrated")
 LEAST = {"n_components": 1, "hidden_units": 1, "n_networks": 0, "n_folds": 2, "max_iter": 1, "max_rows": 100}

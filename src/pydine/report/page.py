@@ -29,7 +29,7 @@ from pydine.show.text import printable
 from pydine.types import FloatArray
 
 QUANTILE = NormalDist().inv_cdf(0.5 + 0.5 * LEVEL)
-BASES = ("gaussian", "student", "flow")
+BASES = ("gaussian", "student", "mixture", "flow")
 STEPS, MISSING = 65534, 65535  # of a 16-bit number
 SHOWN_RANKS = 25
 SHOWN_COLUMNS = 25

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.records import Record
 from pydine.show.cards import card, figure, pvalue_text
 from pydine.types import FloatArray
 
@@ -54,7 +55,7 @@ class _ReadOnly(Mapping[str, object]):
 
 
 @dataclass(frozen=True, repr=False)
-class InformationEstimate:
+class InformationEstimate(Record):
     """An estimate of the mutual information I(X;Y) or I(X;Y|Z), with its uncertainty.
 
     The true information is never negative, but the estimate may be, and is not clipped. The estimator's bias
@@ -221,7 +222,7 @@ class InformationEstimate:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PointwiseInformation:
+class PointwiseInformation(Record):
     """What every row contributes to an estimate of information.
 
     Parameters
@@ -274,7 +275,7 @@ class PointwiseInformation:
 
 
 @dataclass(frozen=True, repr=False)
-class IndependenceTestResult:
+class IndependenceTestResult(Record):
     """The outcome of a test of "X is independent of Y", or of "X is independent of Y given Z".
 
     Parameters

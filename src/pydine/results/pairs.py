@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, table
 from pydine.types import FloatArray
 
@@ -17,7 +18,7 @@ SHOWN_PAIRS = 10
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PairwiseInformation:
+class PairwiseInformation(Record):
     """The information between every two of p variables, perhaps given others.
 
     Matrices are symmetric, of shape (p, p), in the order of `names`; their diagonals are NaN, since what a variable
@@ -35,7 +36,7 @@ class PairwiseInformation:
     pvalues, adjusted_pvalues : ndarray, shape (p, p)
         Of independence, by the analytic test, and adjusted for the number of pairs; NaN if nothing was tested.
     bases : ndarray of str, shape (p, p)
-        How each value was found: ``"gaussian"``, ``"student"`` or ``"flow"``; empty on the diagonal.
+        How each value was found: ``"gaussian"``, ``"student"``, ``"mixture"`` or ``"flow"``; empty on the diagonal.
     given : tuple of str or "rest"
         What was conditioned on.
     n_samples, n_dropped : int

@@ -10,8 +10,8 @@ from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
 from pydine.types import FloatArray, RowArray
 from pydine.units.unit import FittedUnit, Model
 
-NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixture
-DERIVATIVES = 2.0  # that what the context does is taken to have, for how fast it is learned
+NEGLIGIBLE = 1e-3  # answer: a rung of less weight is dropped: EM leaves traces of what it would take out
+DERIVATIVES = 2.0  # answer: that what the context does is taken to have, for how fast it is learned (Stone 1982)
 
 
 @dataclass(frozen=True)

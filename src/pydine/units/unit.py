@@ -14,10 +14,10 @@ from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quanti
 from pydine.types import FloatArray
 from pydine.units.network import Network
 
-ROWS_AT_ONCE = 1 << 15  # rows that are worked on together, so that memory grows with n only by what is returned
-FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
-SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
-FARTHEST_TARGET, BISECTIONS = 12.0, 36  # where targets are looked for that have a latent: to 1e-9 of a normal score
+ROWS_AT_ONCE = 1 << 15  # memory: rows worked on together, so that it grows with n only by what is returned
+FARTHEST = 1e9  # guard: what lies beyond has a density of its own only in float64
+SMALLEST_TAIL = 1e-280  # guard: below this a tail is computed in logarithms
+FARTHEST_TARGET, BISECTIONS = 12.0, 36  # guard: where a latent's target is looked for, to 1e-9 of a score
 NOTHING = np.empty(0)
 
 Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the context: (c, n) to (c', n)
@@ -36,8 +36,18 @@ class Model:
     theta: FloatArray
     expansion: Expansion
 
+    def __post_init__(self) -> None:
+        """Refuse parameters of another network: compiled code would read beyond them."""
+        if self.theta.dtype != np.float64 or self.theta.shape != (self.network.n_parameters,):
+            raise ValueError(f"{self.network!r} has {self.network.n_parameters} parameters, not {self.theta.shape}")
+
+    def _check(self, expanded: NDArray[np.floating]) -> None:
+        if len(expanded) != self.network.n_context:
+            raise ValueError(f"this model is of {self.network.n_context} columns of context, not of {len(expanded)}")
+
     def components(self, target: FloatArray, expanded: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weights w_j and (t - mu_j) / sigma_j of rows whose context is expanded already, shapes (k, n)."""
+        self._check(expanded)
         shares, z = np.empty((2, self.network.components, len(target)))
         components(self.theta, *self.network.layout, target, expanded, shares, z)
         return shares, z
@@ -47,6 +57,7 @@ class Model:
         out = np.empty(len(target))
         target, context = (np.clip(a, -FARTHEST, FARTHEST) for a in (target, context))
         expanded = np.ascontiguousarray(self.expansion(context), dtype=np.float32)
+        self._check(expanded)
         theta = self.theta.astype(np.float32)
         log_likelihood(theta, *self.network.layout, target.astype(np.float32), expanded, out, NOTHING)
         return out

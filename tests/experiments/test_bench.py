@@ -263,7 +263,7 @@ def test_a_bench_writes_its_table_and_its_figure_and_goes_on_where_it_was(tmp_pa
     assert done.figure == tmp_path / "mi.png"
     assert (tmp_path / "mi.pdf").read_bytes().startswith(b"%PDF")
     assert done.figure.read_bytes().startswith(b"\x89PNG")
-    assert "mean abs error" in str(done)
+    assert "coverage" in str(done)
     assert str(done.figure) in str(done)
 
     out = io.StringIO()

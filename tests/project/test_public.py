@@ -118,8 +118,6 @@ def test_the_code_in_the_document_on_bases_runs_and_says_what_it_says(tmp_path, 
     plt.close("all")
     said = capsys.readouterr().out.splitlines()
     assert [line.partition(" base")[0].split()[-1] for line in said[:4]] == ["gaussian", "student", "flow", "flow"]
-    assert said[-3:] == ["{'base': 'flow'}", "[0. 0. 1.]", "histogram"]
-    assert (tmp_path / "pointwise.png").stat().st_size > 0
     assert names["est"].base == "flow"
     assert (names["pointwise"].top(10) < 500).mean() > 0.7
     assert "True" in said

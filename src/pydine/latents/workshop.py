@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Workshop:
     cache : UnitCache, optional
         Where units are looked for first, and kept.
     n_jobs : int or None
-        Threads; nothing depends on it.
+        How many units are fitted at the same time, by joblib's context; nothing depends on it.
     step : callable, optional
         Called after every unit that had to be fitted.
     """
@@ -72,9 +72,19 @@ class Workshop:
         """The same workshop for another table."""
         return Workshop(table, self.settings, self._cache, self._n_jobs, self._step)
 
+    def beside(self, cache: UnitCache | None, n_jobs: int | None = 1) -> Workshop:
+        """The same workshop with another cache; what is known of columns is shared."""
+        other = Workshop(self.table, self.settings, cache, n_jobs)
+        other._maps = self._maps
+        return other
+
     def watched(self, step: Callable[[], None]) -> Workshop:
         """The same workshop, which tells of every unit that it has fitted."""
         return Workshop(self.table, self.settings, self._cache, self._n_jobs, step)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the cache behind, and whoever watches: a copy in another process is given a cache of its own."""
+        return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}}
 
     def map_of(self, i: int) -> ScoreMap:
         """The map of the i-th column to its normal scores."""
@@ -138,9 +148,17 @@ class Workshop:
         together = sum(sorted(map(len, variables))[-2:])
         return self._latents(units, self._make(units), given, sizes, together if len(variables) > 2 else None)
 
+    def tasks(self, question: Question) -> list[UnitTask]:
+        """The units of a question that is mapped as it stands."""
+        given = self.in_order(question.given)
+        return self._tasks(unique(autoregressive(question.x, given) + autoregressive(question.y, given)))
+
+    def _tasks(self, units: Sequence[Unit]) -> list[UnitTask]:
+        return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
+
     def _make(self, units: Sequence[Unit]) -> list[Made]:
         """Fit units, and map the table's rows by them."""
-        tasks = [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
+        tasks = self._tasks(units)
         n, sees_z = self.table.n_samples, any(u.context for u in units)
         folds = self.settings.folds * n_partitions(min(n, self.settings.max_rows)) if n <= ROWS_KEPT and sees_z else 0
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
@@ -150,7 +168,7 @@ class Workshop:
             by_fold = [_latent(unit.of_fold(i, folds), task)[1] for i in range(folds)]
             return Made(unit, *_latent(unit, task), np.array(by_fold))
 
-        return run(made, list(zip(tasks, fitted, strict=True)), self._n_jobs)
+        return run(made, list(zip(tasks, fitted, strict=True)), self._n_jobs, here=True)
 
     def _latents(
         self,

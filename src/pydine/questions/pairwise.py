@@ -20,13 +20,14 @@ from pydine.nulls.analytic import analytic_test, pairwise_test
 from pydine.nulls.blocks import adjusted
 from pydine.nulls.screening import not_gaussian
 from pydine.questions.fitting import fit, information_of
-from pydine.questions.policy import Verdict, left_over, warn_determined
+from pydine.questions.policy import Verdict, left_over, reduced, warn_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.results import InformationEstimate, PairwiseInformation
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
+from pydine.units.asking import ask_all
 from pydine.units.cache import UnitCache
-from pydine.units.execution import run
+from pydine.units.tasks import UnitTask
 
 Pair = tuple[int, int]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first and of their second variables
@@ -266,27 +267,56 @@ class _Asked:
 
     def _ask(self, found: _Pairs, chosen: list[int], n_units: int = 0) -> None:
         """Ask about pairs one by one; what was fitted for others is in the cache."""
-        is_alone = len(chosen) == 1
-        settings = self.settings if is_alone else replace(self.settings, n_jobs=None)
-        workshop = settings.workshop(self.variables.table)
-
-        def ask(k: int) -> tuple[InformationEstimate, float]:
-            question = self._question(found.pair(k))
-            answer = fit(question, settings, workshop)
-            if isinstance(answer, Verdict):
-                return information_of(answer, question), answer.pvalue
-            return answer.information, analytic_test(answer.latents).pvalue if self.test else np.nan
-
+        asker = _Asker.of(self, len(chosen) == 1)
         units = f"{n_units:,} units for " if n_units else ""
         with progress_bar(f"fitting {units}{len(chosen):,} pairs", len(chosen), self.progress) as step:
-            answers = run(ask, chosen, None if is_alone else self.settings.n_jobs, step)
+            answers = ask_all(
+                asker, [found.pair(k) for k in chosen], self.settings.cache, self.settings.n_jobs, step, asker.tasks
+            )
         for k, (information, pvalue) in zip(chosen, answers, strict=True):
             found.values[k], found.errors[k] = information.value, information.standard_error
             found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
             found.n_general += information.base != "gaussian"
 
+
+@dataclass(frozen=True)
+class _Asker:
+    """Answers questions about single pairs, in whatever process it is.
+
+    The settings name no cache, which is the business of whoever asks.
+    """
+
+    variables: Variables
+    settings: Settings
+    is_rest: bool
+    test: bool
+    workshop: Workshop
+
+    @classmethod
+    def of(cls, asked: _Asked, is_alone: bool) -> _Asker:
+        """Of all that is asked; pairs run beside each other, and units of one do not, unless it `is_alone`."""
+        settings = replace(asked.settings, cache=None, n_jobs=asked.settings.n_jobs if is_alone else 1)
+        workshop = settings.workshop(asked.variables.table)
+        return cls(asked.variables, settings, asked.is_rest, asked.test, workshop)
+
+    def __call__(self, pair: Pair, cache: UnitCache | None) -> tuple[InformationEstimate, float]:
+        """The estimate of a pair and its p-value."""
+        question = self._question(pair)
+        answer = fit(question, replace(self.settings, cache=cache), self.workshop.beside(cache, self.settings.n_jobs))
+        if isinstance(answer, Verdict):
+            return information_of(answer, question), answer.pvalue
+        return answer.information, analytic_test(answer.latents).pvalue if self.test else np.nan
+
+    def tasks(self, pair: Pair) -> list[UnitTask]:
+        """The units that a pair needs, unless it turns out that some of its columns add nothing."""
+        question = reduced(self._question(pair), self.workshop)
+        if isinstance(question, Verdict) or question.table is not self.workshop.table:
+            return []
+        return self.workshop.tasks(question)
+
     def _question(self, pair: Pair) -> Question:
-        return self.variables.pair(self.names[pair[0]], self.names[pair[1]], self.is_rest)
+        first, second = (list(self.variables.members)[i] for i in pair)
+        return self.variables.pair(first, second, self.is_rest)
 
 
 def _of_unit_variance(latents: Latents) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from pydine.questions.policy import Verdict, warn_determined
 from pydine.questions.settings import RandomState, Settings
 from pydine.results import InformationEstimate
 from pydine.show.progress import progress_bar
+from pydine.units.asking import ask_all
 from pydine.units.cache import UnitCache
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
@@ -136,13 +137,11 @@ def rank(
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache()).seeded()
     # One reading for all: the same rows in every estimate, and one warning of ties.
     whole = read_question(features, target, data=data, nan_policy=nan_policy)
-    answers: list[tuple[_Answer, _Answer]] = []
-    with progress_bar(f"{len(whole.x)} columns", len(whole.x), progress) as advance:
-        for i in whole.x:
-            rest = tuple(other for other in whole.x if other != i)
-            alone = _answer(Question(whole.table, (i,), whole.y), settings)
-            answers.append((alone, _answer(Question(whole.table, (i,), whole.y, rest), settings) if rest else alone))
-            advance()
+    questions = [(i, given) for i in whole.x for given in ((), tuple(other for other in whole.x if other != i))]
+    asker = _Asker(whole, replace(settings, cache=None, n_jobs=1))
+    with progress_bar(f"{len(whole.x)} columns", len(questions), progress) as advance:
+        found = ask_all(asker, questions, settings.cache, settings.n_jobs, advance)
+    answers = list(zip(found[::2], found[1::2], strict=True))
     names, (target_name,) = whole.names[0], whole.names[1]
     warn_determined(
         f"{name} and {target_name}" for name, (_, given) in zip(names, answers, strict=True) if given.is_determined
@@ -173,10 +172,18 @@ class _Answer(NamedTuple):
     is_determined: bool
 
 
-def _answer(question: Question, settings: Settings) -> _Answer:
-    """Estimate and test one question, by the same latents."""
-    answer = fit(question, settings)
-    information = information_of(answer, question)
-    if isinstance(answer, Verdict):
-        return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
-    return _Answer(information, analytic_test(answer.latents).pvalue, is_determined=False)
+@dataclass(frozen=True)
+class _Asker:
+    """Estimates and tests one column given others, by the same latents; the settings name no cache."""
+
+    whole: Question
+    settings: Settings
+
+    def __call__(self, asked: tuple[int, tuple[int, ...]], cache: UnitCache | None) -> _Answer:
+        column, given = asked
+        question = Question(self.whole.table, (column,), self.whole.y, given)
+        answer = fit(question, replace(self.settings, cache=cache))
+        information = information_of(answer, question)
+        if isinstance(answer, Verdict):
+            return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
+        return _Answer(information, analytic_test(answer.latents).pvalue, is_determined=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pydine.cli import options
+from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
 from pydine.cli.inputs import Request, threads
 from pydine.cli.output import (
     Format,
@@ -40,6 +41,8 @@ def rank(
     base: options.BaseOption = options.Base.auto,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
+    backend: BackendOption = None,
+    scheduler: SchedulerOption = None,
     nan: options.Nan = options.Missing.fail,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -61,7 +64,7 @@ def rank(
     features = [name for name in frame if name != target]
     if not features:
         raise ValueError(f"{frame.source} has no column to rank beside {target!r}.")
-    with listening(frame.source) as said:
+    with listening(frame.source) as said, engine(backend, scheduler, jobs):
         from pydine.questions.ranking import rank
 
         ranking = rank(
@@ -71,7 +74,7 @@ def rank(
             alpha=alpha,
             base=base.value,
             random_state=seed,
-            n_jobs=threads(jobs, frame),
+            n_jobs=workers(backend, jobs, threads(jobs, frame)),
         )
     rows = [_line(ranked) for ranked in ranking]
     record = {**facts(frame), "target": target, "alpha": alpha, "columns": rows, "add_nothing": ranking.add_nothing}

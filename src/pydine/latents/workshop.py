@@ -143,7 +143,7 @@ class Workshop:
         have learned (or a sketch), and are taken out of all as far as the variables that follow z most ask for it.
         """
         given = self.in_order(given)
-        units = unique(unit for variable in variables for unit in autoregressive(variable, given))
+        units = _units_of_many(variables, given)
         sizes = len(variables[0]), sum(map(len, variables[1:]))
         together = sum(sorted(map(len, variables))[-2:])
         return self._latents(units, self._make(units), given, sizes, together if len(variables) > 2 else None)
@@ -152,6 +152,10 @@ class Workshop:
         """The units of a question that is mapped as it stands."""
         given = self.in_order(question.given)
         return self._tasks(unique(autoregressive(question.x, given) + autoregressive(question.y, given)))
+
+    def tasks_of_many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> list[UnitTask]:
+        """The units of `many`."""
+        return self._tasks(_units_of_many(variables, self.in_order(given)))
 
     def _tasks(self, units: Sequence[Unit]) -> list[UnitTask]:
         return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
@@ -218,6 +222,10 @@ class Workshop:
 def _latent(unit: FittedUnit, task: UnitTask) -> tuple[ScoreMap, FloatArray]:
     """Latents of a unit's rows, recalibrated: the map, and normal scores of shape (n,)."""
     return ScoreMap.fit(unit.latent(task.target, task.context) if unit.models else task.target)
+
+
+def _units_of_many(variables: Sequence[tuple[int, ...]], given: tuple[int, ...]) -> list[Unit]:
+    return unique(unit for variable in variables for unit in autoregressive(variable, given))
 
 
 def _placed(unit: Unit, places: dict[int, int]) -> Unit:

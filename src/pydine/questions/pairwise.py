@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,8 @@ from pydine.results import InformationEstimate, PairwiseInformation
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
 from pydine.units.asking import ask_all
-from pydine.units.cache import UnitCache
+from pydine.units.cache import UnitCache, fit_units
+from pydine.units.execution import is_sent_away
 from pydine.units.tasks import UnitTask
 
 Pair = tuple[int, int]
@@ -75,7 +76,8 @@ def pairwise_information(
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same number for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
+        Threads, or workers of the engine that ``joblib.parallel_config`` names; None is as many as that says, or one.
+        The result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         What happens to rows that hold NaN or infinity in any column: refused, or left out.
     cache : UnitCache or folder, optional
@@ -132,6 +134,68 @@ def pairwise_information(
     )
 
 
+class Shard(NamedTuple):
+    """One of several parts of the work, counted from 1."""
+
+    number: int
+    total: int
+
+    @classmethod
+    def read(cls, text: str) -> Shard:
+        """Read ``"3/16"``."""
+        number, slash, total = text.partition("/")
+        if slash and number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total):
+            return cls(int(number), int(total))
+        raise ValueError(f"shard must be like 3/16, the third of sixteen parts, but got {text!r}.")
+
+    @property
+    def of_all(self) -> slice:
+        """Which of all pieces are this part's."""
+        return slice(self.number - 1, None, self.total)
+
+
+def fit_shard(
+    data: Any,
+    given: Any = None,
+    *,
+    shard: str,
+    cache: CacheLike,
+    groups: Mapping[str, Sequence[Any]] | None = None,
+    base: str = "auto",
+    n_jobs: int | None = None,
+    nan_policy: str = "raise",
+    progress: bool | None = None,
+) -> int:
+    """Do a part of the work of `pairwise_information`, into a folder that all parts share.
+
+    For clusters without a connection to a scheduler: parts may run at any time, side by side, twice or not at all.
+    `pairwise_information` with the same arguments and the same folder then finds what they fitted, and fits the rest.
+    Flows of single columns come first. Pairs that need richer bases are known once the flows of all are there: whoever
+    finds them all goes on with its part of these pairs.
+
+    Parameters
+    ----------
+    data, given, groups, base, n_jobs, nan_policy, progress
+        As in `pairwise_information`.
+    shard : str
+        ``"3/16"``: the third of sixteen parts.
+    cache : UnitCache or folder
+        Shared by all parts.
+
+    Returns
+    -------
+    int
+        Flows that other parts have not fitted yet; if there are any, pairs were not gone on with.
+    """
+    part, kept = Shard.read(shard), UnitCache.of(cache)
+    if kept is None or kept.folder is None:
+        raise ValueError("cache must be a folder that all shards share, but there is none.")
+    settings = Settings(base=base, n_jobs=n_jobs, cache=kept).seeded()
+    variables = read_variables(data, given, groups, nan_policy)
+    is_rest = isinstance(given, str) and given == REST
+    return _Asked(variables, settings, is_rest, True, progress).share(part, kept)
+
+
 @dataclass
 class _Pairs:
     """What is known of pairs, one entry each; filled in as it is found.
@@ -185,10 +249,11 @@ class _Asked:
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
-    def together(self) -> _Pairs:
+    def together(self, shard: Shard | None = None) -> _Pairs:
         """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
 
-        Variables that what is given determines have no latents; pairs with them have a verdict.
+        Variables that what is given determines have no latents; pairs with them have a verdict. Of a shard, only the
+        pairs that are its own are asked about one by one.
         """
         found, workshop = _Pairs.empty(len(self.names)), self._workshop()
         left = self._left_over(workshop)
@@ -205,8 +270,26 @@ class _Asked:
         columns = _of_unit_variance(latents)
         places = np.flatnonzero(~lost)
         self._fill(found, places, latents, columns, [blocks[i] for i in left])
-        self._ask(found, self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left]))
+        doubtful = self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left])
+        self._ask(found, doubtful if shard is None else doubtful[shard.of_all])
         return found
+
+    def share(self, shard: Shard, cache: UnitCache) -> int:
+        """Fit a shard's units, and what its pairs need beside them, into the cache; how many units others still owe."""
+        if self.is_rest or len(self.names) == 2:
+            found = _Pairs.empty(len(self.names))
+            self._ask(found, list(range(len(found.values)))[shard.of_all])
+            return 0
+        workshop = self._workshop()
+        blocks = [self.variables.members[self.names[i]] for i in self._left_over(workshop)]
+        tasks = workshop.tasks_of_many(blocks, self.variables.given) if len(blocks) > 1 else []
+        own = tasks[shard.of_all]
+        with progress_bar(f"fitting {len(own):,} of {len(tasks):,} units", len(own), self.progress) as step:
+            fit_units(own, cache, self.settings.n_jobs, step)
+        missing = sum(not cache.has(task) for task in tasks)
+        if not missing:
+            self.together(shard)
+        return missing
 
     def _workshop(self) -> Workshop:
         return self.settings.workshop(self.variables.table)
@@ -267,7 +350,7 @@ class _Asked:
 
     def _ask(self, found: _Pairs, chosen: list[int], n_units: int = 0) -> None:
         """Ask about pairs one by one; what was fitted for others is in the cache."""
-        asker = _Asker.of(self, len(chosen) == 1)
+        asker = _Asker.of(self, [found.pair(k) for k in chosen])
         units = f"{n_units:,} units for " if n_units else ""
         with progress_bar(f"fitting {units}{len(chosen):,} pairs", len(chosen), self.progress) as step:
             answers = ask_all(
@@ -293,11 +376,13 @@ class _Asker:
     workshop: Workshop
 
     @classmethod
-    def of(cls, asked: _Asked, is_alone: bool) -> _Asker:
-        """Of all that is asked; pairs run beside each other, and units of one do not, unless it `is_alone`."""
-        settings = replace(asked.settings, cache=None, n_jobs=asked.settings.n_jobs if is_alone else 1)
-        workshop = settings.workshop(asked.variables.table)
-        return cls(asked.variables, settings, asked.is_rest, asked.test, workshop)
+    def of(cls, asked: _Asked, pairs: Sequence[Pair]) -> _Asker:
+        """Of pairs of all that is asked; they run beside each other, and units of one do not, unless it is alone."""
+        settings = replace(asked.settings, cache=None, n_jobs=asked.settings.n_jobs if len(pairs) == 1 else 1)
+        variables = asked.variables
+        if is_sent_away(asked.settings.n_jobs) and not asked.is_rest:
+            variables = _with_only(variables, {i for pair in pairs for i in pair})
+        return cls(variables, settings, asked.is_rest, asked.test, settings.workshop(variables.table))
 
     def __call__(self, pair: Pair, cache: UnitCache | None) -> tuple[InformationEstimate, float]:
         """The estimate of a pair and its p-value."""
@@ -317,6 +402,15 @@ class _Asker:
     def _question(self, pair: Pair) -> Question:
         first, second = (list(self.variables.members)[i] for i in pair)
         return self.variables.pair(first, second, self.is_rest)
+
+
+def _with_only(variables: Variables, chosen: Set[int]) -> Variables:
+    """The same with nothing in the columns of other variables, which nobody asks for: they need not travel."""
+    members = list(variables.members.values())
+    needed = [*variables.given, *(column for i in chosen for column in members[i])]
+    columns = np.zeros_like(variables.table.columns)
+    columns[needed] = variables.table.columns[needed]
+    return replace(variables, table=replace(variables.table, columns=columns))
 
 
 def _of_unit_variance(latents: Latents) -> FloatArray:

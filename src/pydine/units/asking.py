@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from pydine.units.cache import UnitCache, fit_units, key_of
 from pydine.units.execution import AN_ITEM, arrivals, is_sent_away, run
 from pydine.units.tasks import Fitted, UnitTask
+from pydine.units.threads import one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -42,13 +43,14 @@ def ask_all(
     needs : callable, optional
         Units that an item is going to ask the cache for, as far as that is known before.
     """
-    if not is_sent_away(n_jobs) or len(items) < 2:
-        if len(items) == 1:  # its units may be run beside each other
-            results = [function(items[0], cache)]
-            if step is not None:
-                step()
-            return results
-        return run(lambda item: function(item, cache), items, n_jobs, step)
+    if len(items) == 1:  # its units may be run beside each other
+        results = [function(items[0], cache)]
+        if step is not None:
+            step()
+        return results
+    if not is_sent_away(n_jobs):
+        with one_thread():
+            return run(lambda item: function(item, cache), items, n_jobs, step)
     errands = [_Errand(item) for item in items]
     if needs is not None:
         errands = _supplied(items, needs, cache, n_jobs)

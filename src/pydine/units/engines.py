@@ -9,10 +9,8 @@ To write another executor: a class with `workers` and `results` (see `Executor` 
 
 from __future__ import annotations
 
-import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -20,6 +18,7 @@ from typing import Any
 from pydine.kernels.compilation import SOURCES_DIGEST
 from pydine.units.execution import Executor, ensure_compiled, inside
 from pydine.units.parcels import Chunk, Errand, Job
+from pydine.units.threads import one_thread
 
 TRIES = 3  # without a result that is new, before a loss of workers is taken for an error of the work itself
 BROADCAST_BYTES = 64 << 20  # so much is sent to every worker at once; more, to those that need it
@@ -33,7 +32,7 @@ def work(errand: Errand, sources: str, chunks: Sequence[Chunk]) -> list[Any]:
             "a worker has another version of pydine than whoever sent it work; install the same on both."
         )
     ensure_compiled()
-    with inside(), _threads.limited():
+    with inside(), one_thread():
         return errand.run(chunks)
 
 
@@ -225,31 +224,3 @@ class RayExecutor:
         finally:
             for reference in running:
                 ray.cancel(reference)
-
-
-class _Threads:
-    """One thread for linear algebra while work is done: workers are as many as there are cores."""
-
-    def __init__(self) -> None:
-        self._lock, self._count = threading.Lock(), 0
-        self._restore: Callable[[], None] | None = None
-
-    @contextmanager
-    def limited(self) -> Iterator[None]:
-        """Limit the threads of this process; whoever leaves last restores them."""
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-        with self._lock:
-            self._count += 1
-            if self._count == 1:
-                self._restore = threadpool_limits(1).restore_original_limits
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._count -= 1
-                if self._count == 0 and self._restore is not None:
-                    self._restore()
-
-
-_threads = _Threads()

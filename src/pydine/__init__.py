@@ -30,12 +30,14 @@ __all__ = [
     "PointwiseInformation",
     "TiesWarning",
     "UnitCache",
+    "WideInformation",
     "__version__",
     "independence_test",
     "mutual_information",
     "mutual_information_score",
     "pairwise_information",
     "pointwise_information",
+    "wide_information",
 ]
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
@@ -49,11 +51,13 @@ _HOMES = {
     "PointwiseInformation": "pydine.results",
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.units.cache",
+    "WideInformation": "pydine.results",
     "independence_test": "pydine.questions.independence",
     "mutual_information": "pydine.questions.mutual_information",
     "mutual_information_score": "pydine.questions.selection",
     "pairwise_information": "pydine.questions.pairwise",
     "pointwise_information": "pydine.questions.mutual_information",
+    "wide_information": "pydine.questions.wide",
 }
 
 

@@ -148,6 +148,13 @@ class Workshop:
         together = sum(sorted(map(len, variables))[-2:])
         return self._latents(units, self._make(units), given, sizes, together if len(variables) > 2 else None)
 
+    def very_many(self, columns: Sequence[int], given: Sequence[int]) -> Latents:
+        """The same of so many single columns that nothing as large as their number squared may be made."""
+        given = self.in_order(given)
+        units = _units_of_many([(i,) for i in columns], given)
+        made = self._make(units, by_fold=False)
+        return self._latents(units, made, given, (1, len(columns) - 1), 2, crossed=False)
+
     def tasks(self, question: Question) -> list[UnitTask]:
         """The units of a question that is mapped as it stands."""
         given = self.in_order(question.given)
@@ -160,10 +167,10 @@ class Workshop:
     def _tasks(self, units: Sequence[Unit]) -> list[UnitTask]:
         return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
 
-    def _make(self, units: Sequence[Unit]) -> list[Made]:
+    def _make(self, units: Sequence[Unit], by_fold: bool = True) -> list[Made]:
         """Fit units, and map the table's rows by them."""
         tasks = self._tasks(units)
-        n, sees_z = self.table.n_samples, any(u.context for u in units)
+        n, sees_z = self.table.n_samples, by_fold and any(u.context for u in units)
         folds = self.settings.folds * n_partitions(min(n, self.settings.max_rows)) if n <= ROWS_KEPT and sees_z else 0
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 
@@ -181,10 +188,12 @@ class Workshop:
         given: tuple[int, ...],
         sizes: tuple[int, int],
         together: int | None = None,
+        crossed: bool = True,
     ) -> Latents:
         """Project functions of z out of latents.
 
-        `together`: how many latents are looked at together, where pairs are taken from many columns.
+        `together`: how many latents are looked at together, where pairs are taken from many columns. Their
+        cross-products are left out if not `crossed`.
         """
         (dx, dy), dz, n = sizes, len(given), self.table.n_samples
         z, unprojected = self.scores(given), np.array([m.latent for m in made])
@@ -202,6 +211,7 @@ class Workshop:
             least_dof=together + SPARE_DOF,
             dx=0 if is_many else dx,
             values=values,
+            crossed=crossed,
         )
         latents = Latents(
             (dx, dy, dz),

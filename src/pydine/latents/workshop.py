@@ -148,6 +148,24 @@ class Workshop:
         together = sum(sorted(map(len, variables))[-2:])
         return self._latents(units, self._make(units), given, sizes, together if len(variables) > 2 else None)
 
+    def flow_of_many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> tuple[RankFlow, Latents]:
+        """The maps of `many`, as those of a first variable and all others, and its latents."""
+        ordered, columns = self.in_order(given), [i for variable in variables for i in variable]
+        units = _units_of_many(variables, ordered)
+        made, sizes = self._make(units), (len(variables[0]), len(columns) - len(variables[0]))
+        together = sum(sorted(map(len, variables))[-2:])
+        latents = self._latents(units, made, ordered, sizes, together if len(variables) > 2 else None)
+        places = {column: place for place, column in enumerate((*columns, *ordered))}
+        flow = RankFlow(
+            (*sizes, len(ordered)),
+            tuple(self.map_of(i) for i in (*columns, *ordered)),
+            {_placed(unit, places): m.unit for unit, m in zip(units, made, strict=True)},
+            tuple(m.recalibration for m in made),
+            _projection(latents),
+            [list(given).index(i) for i in ordered],
+        )
+        return flow, latents
+
     def very_many(self, columns: Sequence[int], given: Sequence[int]) -> Latents:
         """The same of so many single columns that nothing as large as their number squared may be made."""
         given = self.in_order(given)

@@ -99,7 +99,7 @@ class Sides:
                 y_sizes = (y * y).mean(axis=0, keepdims=True)
                 variances = products(x_sizes, y_sizes) * (n / self.dof**2)  # (m, 1, 2); 1 if no spread is shared
                 blocks = blocks / np.sqrt(variances)[..., None]
-            columns += [_closed_form(blocks[:, :, i] * factor) for i in range(2)]
+            columns += [closed_form(blocks[:, :, i] * factor) for i in range(2)]
         return np.stack(columns, axis=1)
 
     def pvalues(self, statistics: FloatArray) -> FloatArray:
@@ -257,7 +257,7 @@ def simes(pvalues: FloatArray, weights: FloatArray) -> FloatArray:
     return combined
 
 
-def _closed_form(correlations: FloatArray) -> FloatArray:
+def closed_form(correlations: FloatArray) -> FloatArray:
     """-0.5 ln det(I - C C') of stacked matrices (m, dy, dx), in nats, shape (m,)."""
     one = correlations.shape[1:] == (1, 1)
     squares = (correlations[:, 0] if one else np.linalg.svd(correlations, compute_uv=False)) ** 2

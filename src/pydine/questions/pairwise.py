@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from pydine.bases.closed_form import pair_information
 from pydine.inputs.columns import frame_library
 from pydine.inputs.reading import REST, Variables, read_variables
+from pydine.inputs.streams import Sample
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import analytic_test, pairwise_test
+from pydine.nulls.analytic import analytic_test, combined, pairwise_test
 from pydine.nulls.blocks import adjusted
 from pydine.nulls.screening import not_gaussian
 from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict, left_over, reduced, warn_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
+from pydine.questions.streamed import Sums, sample_of
 from pydine.results import InformationEstimate, PairwiseInformation
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
@@ -61,7 +63,8 @@ def pairwise_information(
     Parameters
     ----------
     data : frame, mapping of columns, or array of shape (n, p)
-        One row for each observation: pandas, polars, pyarrow, NumPy.
+        One row for each observation: pandas, polars, pyarrow, NumPy. Or a table beyond memory, which is streamed: the
+        path of a Parquet or Arrow file or folder, a pyarrow dataset, a polars LazyFrame, a Dask frame.
     given : column name or list of names, or "rest", optional
         Columns of `data` to condition every pair on, or ``"rest"``: each pair given all other columns, which is the
         conditional-independence graph and needs p (p - 1) flows. A column named "rest" is asked for as ``["rest"]``.
@@ -105,11 +108,14 @@ def pairwise_information(
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"adjust must be {' or '.join(map(repr, ADJUSTMENTS))}, but got {adjust!r}.")
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    variables = read_variables(data, given, groups, nan_policy)
+    sample = sample_of(data, None, nan_policy)
+    variables = read_variables(data if sample is None else sample.columns, given, groups, nan_policy)
     is_rest = isinstance(given, str) and given == REST
     # Fits of single pairs find the units of the whole in the cache, so there always is one.
     asked = _Asked(variables, replace(settings, cache=settings.cache or UnitCache()), is_rest, test, progress)
     found = asked.one_by_one() if is_rest or len(variables.members) == 2 else asked.together()
+    if sample is not None and not sample.is_whole:
+        asked.from_all_rows(found, sample)
     warn_determined(f"{x} and {y}" for x, y in found.determined(list(variables.members)))
     table, names = variables.table, tuple(variables.members)
 
@@ -124,13 +130,13 @@ def pairwise_information(
         adjusted_pvalues=matrix(adjusted(found.pvalues, adjust) if test else found.pvalues),
         bases=matrix(found.bases, ""),
         given=REST if is_rest else tuple(table.names[i] for i in variables.given),
-        n_samples=table.n_samples,
-        n_dropped=table.n_dropped,
+        n_samples=table.n_samples if sample is None else sample.n_rows,
+        n_dropped=table.n_dropped if sample is None else sample.n_dropped,
         n_units=asked.n_units,
         n_general=found.n_general,
         is_shared=found.is_shared,
         adjustment=adjust,
-        backend=frame_library(data),
+        backend=frame_library(data if sample is None else sample.columns),
     )
 
 
@@ -290,6 +296,35 @@ class _Asked:
         if not missing:
             self.together(shard)
         return missing
+
+    def from_all_rows(self, found: _Pairs, sample: Sample) -> None:
+        """Put what all rows of a stream say in place of what its sample does, for pairs whose base is Gaussian."""
+        if self.is_rest:
+            raise ValueError(
+                "given='rest' needs all rows in memory: every pair has flows of its own; name the columns to condition "
+                "on, or pass a part of the rows."
+            )
+        workshop, given = self._workshop(), self.variables.given
+        left = self._left_over(workshop)
+        blocks = [self.variables.members[self.names[i]] for i in left]
+        if len(left) < 2:
+            return
+        flow, latents = workshop.flow_of_many(blocks, given)
+        columns = [self.variables.table.names[i] for i in (*(c for block in blocks for c in block), *given)]
+        places = [sample.names.index(name) for name in columns]
+        stops = np.cumsum([len(block) for block in blocks]).tolist()
+        variables = [slice(stop - len(block), stop) for block, stop in zip(blocks, stops, strict=True)]
+        sums = Sums.of(flow, latents, variables, (rows[:, places] for rows in sample.all_rows()))
+        where = dict(zip(left, variables, strict=True))
+        for k in range(len(found.values)):
+            i, j = found.pair(k)
+            if i not in where or j not in where or not np.isfinite(found.values[k]):
+                continue
+            if found.bases[k] == "gaussian":
+                found.values[k], found.errors[k] = sums.information(where[i], where[j])
+            if self.test:
+                blocks_of_pair = sums.blocks(where[i], where[j])
+                found.pvalues[k] = float(combined("auto", sums.pvalues(blocks_of_pair, where[i], where[j])))
 
     def _workshop(self) -> Workshop:
         return self.settings.workshop(self.variables.table)

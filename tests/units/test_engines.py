@@ -198,6 +198,7 @@ def always_killed(i):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_work_that_kills_every_worker_is_an_error():
     with joblib.parallel_config(backend="loky", n_jobs=2), pytest.raises(BrokenProcessPool):
         run(always_killed, range(4), None)
@@ -209,6 +210,7 @@ def test_another_version_is_refused():
         engines.work(job.errand(0), "of another version", [])
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_written_costs_nothing(alone, tmp_path):
     folder = tmp_path / "cache"
     cache = UnitCache(folder)

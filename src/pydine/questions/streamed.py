@@ -138,9 +138,16 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class _Maps:
-    """From rows to functions of z, latents and their squares, by what was learned from the sample."""
+    """From rows to functions of z, latents and their squares, by what was learned from the sample.
+
+    Beyond the sample functions of z may go anywhere: z is taken to be within its range there, and so is what is left of
+    latents before it is squared. That concerns one row in as many as the sample has, about.
+    """
 
     flow: RankFlow
+    lowest: FloatArray
+    highest: FloatArray
+    largest: FloatArray
     scale: FloatArray
     whitening: FloatArray
     coefficients: FloatArray
@@ -152,7 +159,8 @@ class _Maps:
         scale = both.std(axis=1, keepdims=True)
         two_valued = latents.two_valued or (False,) * len(both)
         is_square = ~np.array(two_valued)[:, None]
-        squares = np.where(is_square, (both / scale) ** 2, both / scale)
+        unit = both / scale
+        squares = np.where(is_square, unit**2, unit)
         coefficients, left = _projected(flow, latents.z, squares)
         whitening: FloatArray = np.zeros((2 * len(both), 2 * len(both)))
         for part, start in ((both, 0), (left, len(both))):
@@ -160,19 +168,21 @@ class _Maps:
                 covariance = part[variable] @ part[variable].T / latents.dof
                 place = slice(variable.start + start, variable.stop + start)
                 whitening[place, place] = np.linalg.inv(np.linalg.cholesky(covariance))
-        return cls(flow, scale, whitening, coefficients, is_square)
+        lowest, highest = latents.z.min(axis=1, keepdims=True), latents.z.max(axis=1, keepdims=True)
+        largest = np.abs(unit).max(axis=1, keepdims=True)
+        return cls(flow, lowest, highest, largest, scale, whitening, coefficients, is_square)
 
     def of_rows(self, rows: FloatArray) -> Iterable[tuple[FloatArray, FloatArray, FloatArray]]:
         """Functions of z (m, r), latents and squares (2d, m), and squares of what is left of them, whitened (2d, m)."""
         dx, dy, _ = self.flow.dimensions
         unprojected, z = self.flow.unprojected(rows[:, :dx], rows[:, dx : dx + dy], rows[:, dx + dy :])
-        for block, functions in self.flow.projection.blocks(z):
+        for block, functions in self.flow.projection.blocks(np.clip(z, self.lowest, self.highest)):
             latents = unprojected[:, block]
             left = latents - (functions @ self.flow.projection.coefficients).T
-            unit = left / self.scale
+            unit = np.clip(left / self.scale, -self.largest, self.largest)
             squares = np.where(self.is_square, unit * unit, unit)
             squares_left = squares - (functions @ self.coefficients).T
-            whitened = self.whitening @ np.vstack([left, squares_left])
+            whitened = self.whitening @ np.vstack([unit * self.scale, squares_left])
             yield functions, np.vstack([latents, squares]), whitened * whitened
 
 

@@ -85,8 +85,8 @@ def wide_information(
     >>> columns = rng.standard_normal((300, 40))
     >>> columns[:, 7] += columns[:, 3]
     >>> found = pydine.wide_information(columns)
-    >>> found.n_pairs, found.n_found, found.first[0], found.second[0]
-    (780, 1, 3, 7)
+    >>> found.n_pairs, found.n_found, found.first.tolist(), found.second.tolist()
+    (780, 1, [3], [7])
     """
     level: Any = alpha
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level <= 1.0:

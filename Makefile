@@ -5,11 +5,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpus quick lint types unit fuzz faults test-versions resolve docs dist bench stale clean
+.PHONY: help demo test test-cluster test-cpus quick lint types unit fuzz faults test-versions resolve docs dist bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
 	@echo "make test   lint, types and the test suite"
+	@echo "make test-cluster  the tests on a Dask cluster and on Ray, with workers and drivers killed"
 	@echo "make test-cpus  the test suite with the machine playing two older CPUs"
 	@echo "make quick  the fast part of the test suite, in less than a minute"
 	@echo "make fuzz   thousands of odd calls and hostile files: a result or a sentence"
@@ -55,6 +56,10 @@ types: $(VENV)/.installed-dev
 unit: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
+# What `make test` runs only where the engines are installed.
+test-cluster: $(VENV)/.installed-dev $(VENV)/.installed-cluster
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/cluster tests/units/test_engines.py
+
 # The whole suite, with the machine playing an older CPU after the other.
 test-cpus: $(VENV)/.installed-dev
 	for cpu in haswell nehalem; do $(BIN)/python scripts/play_cpu.py $$cpu $(BIN)/python -m pytest -n 2 || exit 1; done
@@ -94,6 +99,9 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/pairwise.py     all pairs of a table: time and memory, beside peers"
 	@echo "  $(BIN)/python benchmarks/causal_discovery.py  skeletons of random graphs with PC, beside other tests"
 	@echo "  $(BIN)/python benchmarks/selection.py    Markov blankets and scores of selected features, beside peers"
+	@echo "  $(BIN)/python benchmarks/wide.py         all pairs of 10,000 columns: time and memory"
+	@echo "  $(BIN)/python benchmarks/cost_model.py   seconds and bytes of units, pairs and rows, and what others would take"
+	@echo "  $(BIN)/python benchmarks/rows.py --rows 1e8  a table beyond memory: time, memory, and the same in memory"
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"
 	@echo "  $(BIN)/python benchmarks/beside.py FOLDER  time beside another version, cloned into FOLDER"
 	@echo "  $(BIN)/python benchmarks/partitions.py   how far another partition into folds would move an answer"

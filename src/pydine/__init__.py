@@ -31,6 +31,7 @@ __all__ = [
     "Ranking",
     "TiesWarning",
     "UnitCache",
+    "WideInformation",
     "__version__",
     "independence_test",
     "mutual_information",
@@ -38,6 +39,7 @@ __all__ = [
     "pairwise_information",
     "pointwise_information",
     "rank",
+    "wide_information",
 ]
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
@@ -52,12 +54,14 @@ _HOMES = {
     "Ranking": "pydine.questions.ranking",
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.units.cache",
+    "WideInformation": "pydine.results",
     "independence_test": "pydine.questions.independence",
     "mutual_information": "pydine.questions.mutual_information",
     "mutual_information_score": "pydine.questions.selection",
     "pairwise_information": "pydine.questions.pairwise",
     "pointwise_information": "pydine.questions.mutual_information",
     "rank": "pydine.questions.ranking",
+    "wide_information": "pydine.questions.wide",
 }
 
 

@@ -6,9 +6,12 @@ import contextlib
 import os
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
-__all__ = ["sweep", "write_whole"]
+__all__ = ["only_one", "sweep", "write_whole"]
 
 UNFINISHED = ".unfinished-"
 FORGOTTEN = 3600.0  # seconds after which nobody is still writing
@@ -53,3 +56,17 @@ def sweep(folder: Path) -> None:
             if entry.name.startswith(UNFINISHED) and time.time() - entry.stat().st_mtime > FORGOTTEN:
                 with contextlib.suppress(OSError):
                     Path(entry.path).unlink()
+
+
+@contextmanager
+def only_one(path: Path) -> Iterator[None]:
+    """Let one process at a time into the block, by a lock on a file, which the system drops if its owner is killed.
+
+    Where there are no such locks, or the file cannot be written, everybody is let in.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError, ImportError):
+            file = stack.enter_context(path.open("ab"))
+            fcntl = import_module("fcntl")  # not on every system
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

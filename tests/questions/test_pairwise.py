@@ -361,13 +361,13 @@ table |= {"z0": z[:, 0], "z1": z[:, 1]}
 cache = pydine.UnitCache(sys.argv[1])
 if sys.argv[2] == "killed":
     import os, signal
-    keep, count = cache._keep, [0]
+    keep, count = cache.keep_as, [0]
     def keep_and_die(*args):
         keep(*args)
         count[0] += 1
         if count[0] == 5:
             os.kill(os.getpid(), signal.SIGKILL)
-    cache._keep = keep_and_die
+    cache.keep_as = keep_and_die
 found = pydine.pairwise_information(table, ["z0", "z1"], cache=cache)
 info = cache.info()
 print(info.misses, np.nansum(found.values).hex(), np.nansum(np.log(found.pvalues)).hex())

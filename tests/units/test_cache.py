@@ -92,16 +92,16 @@ def variations(target, context):
 
 def test_everything_a_unit_depends_on_is_in_its_name(data):
     """The last bit of one value, the order of the columns, where one array ends, any setting."""
-    names = [cache_module._key(UnitTask(*data, SETTINGS))]
-    names += [cache_module._key(UnitTask(*variation)) for variation in variations(*data)]
-    names += [cache_module._key(UnitTask(*data, SETTINGS, is_crossed=True))]
+    names = [cache_module.key_of(UnitTask(*data, SETTINGS))]
+    names += [cache_module.key_of(UnitTask(*variation)) for variation in variations(*data)]
+    names += [cache_module.key_of(UnitTask(*data, SETTINGS, is_crossed=True))]
     assert len(set(names)) == len(names)
 
 
 def test_the_sources_of_the_engine_are_in_the_name(data, monkeypatch):
-    before = cache_module._key(UnitTask(*data, SETTINGS))
+    before = cache_module.key_of(UnitTask(*data, SETTINGS))
     monkeypatch.setattr(cache_module, "SOURCES_DIGEST", "of another version")
-    assert cache_module._key(UnitTask(*data, SETTINGS)) != before
+    assert cache_module.key_of(UnitTask(*data, SETTINGS)) != before
 
 
 def test_memory_has_a_bound(data):

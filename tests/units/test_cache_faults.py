@@ -54,7 +54,7 @@ def test_also_where_warnings_are_errors(data, tmp_path):
 @pytest.mark.parametrize("what", ["file", "unfinished"])
 def test_a_folder_that_cannot_be_written(data, tmp_path, what):
     """A file stands where a folder would be made, which stops root too."""
-    key = cache_module._key(UnitTask(*data, SETTINGS))
+    key = cache_module.key_of(UnitTask(*data, SETTINGS))
     (tmp_path / (key[:2] if what == "file" else cache_module.UNFINISHED)).write_text("")
     with pytest.warns(UserWarning, match="cache: units cannot be written"):
         assert fitted(UnitCache(tmp_path), data).models

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pydine.cli import options
+from pydine.cli.engine import BackendOption, SchedulerOption, engine
 from pydine.cli.output import Format, answer
 
 EXAMPLES = options.example(
@@ -33,6 +34,8 @@ def bench(
     ] = None,
     trials: Annotated[int | None, typer.Option(min=1, metavar="N", help="Datasets of each kind.")] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes.")] = 1,
+    backend: BackendOption = None,
+    scheduler: SchedulerOption = None,
     quick: Annotated[
         bool, typer.Option("--quick", metavar=options.FLAG, help="A small part, in about a minute.")
     ] = False,
@@ -53,7 +56,8 @@ def bench(
     from pydine.experiments.bench import run_bench
 
     names = [name.strip() for item in methods or () for name in item.split(",")] or None
-    found = run_bench(kind.value, methods=names, trials=trials, jobs=jobs, quick=quick, fresh=fresh, output=output)
+    with engine(backend, scheduler, None if jobs == 1 else jobs):
+        found = run_bench(kind.value, methods=names, trials=trials, jobs=jobs, quick=quick, fresh=fresh, output=output)
     rows = found.summary()
     record = {"kind": kind.value, "table": str(found.table), "summary": rows, "notes": found.notes}
     answer(form, record, rows, lambda: found)

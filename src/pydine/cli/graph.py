@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pydine.cli import options
+from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
 from pydine.cli.graph_files import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
 from pydine.cli.inputs import Request, threads
 from pydine.cli.output import Format, answer, check_place, facts, listening, page, plain_table, tell
@@ -30,6 +31,8 @@ def graph(
     alpha: options.Alpha = 0.05,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
+    backend: BackendOption = None,
+    scheduler: SchedulerOption = None,
     nan: options.Nan = options.Missing.omit,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -64,11 +67,17 @@ def graph(
     frame, whole = frame.without(constant), whole.without(constant)
     if len(frame) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
-    with listening(frame.source) as said:
+    with listening(frame.source) as said, engine(backend, scheduler, jobs):
         from pydine.integrations.causal_learn import pc
 
         is_watched = sys.stderr.isatty()
-        found = pc(whole, alpha=alpha, random_state=seed, n_jobs=threads(jobs, whole), show_progress=is_watched)
+        found = pc(
+            whole,
+            alpha=alpha,
+            random_state=seed,
+            n_jobs=workers(backend, jobs, threads(jobs, whole)),
+            show_progress=is_watched,
+        )
     names = list(frame)
     edges = edges_of(found, names)
     if out is not None:

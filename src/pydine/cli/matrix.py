@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pydine.cli import options
+from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
 from pydine.cli.inputs import Request, threads
 from pydine.cli.output import (
     Format,
@@ -37,6 +38,7 @@ EXAMPLES = options.example(
     "pydine matrix patients.csv",
     "pydine matrix patients.parquet --given age --given sex --out matrix.csv --plot matrix.png",
     "pydine matrix patients.csv --given rest --csv | head",
+    "pydine matrix wide.parquet --given age --cache flows --shard 3/16",
 )
 
 
@@ -54,6 +56,19 @@ def matrix(
     alpha: options.Alpha = 0.05,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
+    backend: BackendOption = None,
+    scheduler: SchedulerOption = None,
+    cache: options.Cache = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K/N",
+            help="Do the K-th of N parts of the work into --cache and print no matrix; the same command without it "
+            "puts them together.",
+            show_default=False,
+            rich_help_panel=options.METHOD,
+        ),
+    ] = None,
     nan: options.Nan = options.Missing.omit,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -86,16 +101,22 @@ def matrix(
     frame = request.read_many(table, column, without, needed=known)
     if len(frame) - len(known) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
-    with listening(frame.source) as said:
-        from pydine import pairwise_information
+    n_jobs, conditions = workers(backend, jobs, threads(jobs, frame)), REST if rest else known or None
+    with listening(frame.source) as said, engine(backend, scheduler, jobs):
+        from pydine.questions.pairwise import fit_shard, pairwise_information
 
+        if shard is not None:
+            owed = fit_shard(frame, conditions, shard=shard, cache=cache, base=base.value, n_jobs=n_jobs)
+            typer.echo(f"shard {shard} is done; {_owed(owed)}")
+            return
         result = pairwise_information(
             frame,
-            REST if rest else known or None,
+            conditions,
             base=base.value,
             random_state=seed,
-            n_jobs=threads(jobs, frame),
+            n_jobs=n_jobs,
             nan_policy="omit",
+            cache=cache,
         )
     columns = result.columns()
     rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
@@ -109,6 +130,12 @@ def matrix(
     record = {**facts(frame), **counted, "given": REST if rest else known, "names": result.names, "pairs": rows}
     answer(form, record, rows, lambda: _shown(result, rows, REST if rest else known, alpha), frame=frame)
     tell(said)
+
+
+def _owed(missing: int) -> str:
+    if not missing:
+        return "all flows are there."
+    return f"{missing:,} flows of other shards are not there yet: pairs that need more than flows wait for them."
 
 
 def _square(result: PairwiseInformation) -> list[dict[str, Any]]:

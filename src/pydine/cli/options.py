@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -152,7 +153,18 @@ Jobs = Annotated[
     typer.Option(
         "--jobs",
         metavar="N",
-        help="Threads; the numbers do not depend on it. By default every core where the data are large.",
+        help="Threads, or workers of --backend; the numbers do not depend on it. By default every core where the data "
+        "are large.",
+        show_default=False,
+        rich_help_panel=METHOD,
+    ),
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        metavar="FOLDER",
+        help="Keep fitted flows there: work that was stopped goes on where it was, also on another machine.",
         show_default=False,
         rich_help_panel=METHOD,
     ),

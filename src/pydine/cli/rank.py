@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pydine.cli import options
+from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
 from pydine.cli.inputs import Request, threads
 from pydine.cli.output import (
     Format,
@@ -44,6 +45,8 @@ def rank(
     base: options.BaseOption = options.Base.auto,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
+    backend: BackendOption = None,
+    scheduler: SchedulerOption = None,
     nan: options.Nan = options.Missing.omit,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -65,7 +68,7 @@ def rank(
     features = [name for name in frame if name != target]
     if not features:
         raise ValueError(f"{frame.source} has no column to rank beside {target!r}.")
-    with listening(frame.source) as said, _streamed(form) as watch:
+    with listening(frame.source) as said, engine(backend, scheduler, jobs), _streamed(form) as watch:
         from pydine.questions.ranking import rank
 
         ranking = rank(
@@ -75,7 +78,7 @@ def rank(
             alpha=alpha,
             base=base.value,
             random_state=seed,
-            n_jobs=threads(jobs, frame),
+            n_jobs=workers(backend, jobs, threads(jobs, frame)),
             nan_policy="omit",
             progress=None if watch is None else False,
             watch=watch,

@@ -13,6 +13,7 @@ import typer
 
 from pydine._version import __version__
 from pydine.cli import options
+from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
 from pydine.cli.inputs import Request, threads
 from pydine.cli.output import done_to, listening, note, save, tell
 
@@ -34,6 +35,8 @@ def report(
     base: options.BaseOption = options.Base.auto,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
+    backend: BackendOption = None,
+    scheduler: SchedulerOption = None,
     nan: options.Nan = options.Missing.omit,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -54,7 +57,7 @@ def report(
     (target,) = table.find("--target", [target])
     _check_out(out, file)
     frame = request.read_many(table, column, without, needed=[target])
-    with listening(frame.source) as said:
+    with listening(frame.source) as said, engine(backend, scheduler, jobs):
         from pydine.report import make_report, to_html
 
         content = make_report(
@@ -63,7 +66,7 @@ def report(
             alpha=alpha,
             base=base.value,
             seed=seed,
-            n_jobs=threads(jobs, frame),
+            n_jobs=workers(backend, jobs, threads(jobs, frame)),
             provenance=_provenance(file, out),
         )
         page = to_html(content)

@@ -14,10 +14,11 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from joblib import Parallel, delayed, parallel_config
+from joblib import parallel_config
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -26,6 +27,7 @@ from pydine.experiments import table
 from pydine.experiments.measure import measured
 from pydine.experiments.provenance import code_version, commit
 from pydine.experiments.table import ORIGIN, Row
+from pydine.units.execution import arrivals, is_sent_away
 
 FIGURES = ("truth", "estimate", "low", "high", "score")
 COSTS = ("seconds", "peak_mib")
@@ -98,8 +100,9 @@ def run(
     figures
         Columns of what methods say: by default the truth and the fields of `Outcome`.
     jobs
-        Worker processes, -1 for one on every core; with 1 the rows are run in this one. A row has one thread, so that
-        times compare; in this process JAX, if a method uses it, keeps its own.
+        Worker processes, -1 for one on every core; with 1 the rows are run in this one. In a context of
+        joblib's that names an engine, that is used instead. A row has one thread, so that times compare; in this
+        process JAX, if a method uses it, keeps its own.
     fresh
         Whether to run the rows anew that the file already has.
     transient
@@ -149,21 +152,23 @@ def _finished(
 ) -> Iterator[dict[str, str]]:
     """Rows in the order in which they are finished."""
     ours = {"code": code_version(), "commit": commit()}  # of what was imported, though files may change meanwhile
-    with _one_thread_each() if jobs != 1 else nullcontext():
-        # A batch of several rows would be lost as a whole.
-        workers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        yield from workers(
-            delayed(_run_row)(task, name, methods[name], {} if name in foreign else ours) for task, name in todo
-        )
+    row = partial(_run_row, methods={name: methods[name] for _, name in todo}, foreign=foreign, ours=ours)
+    if jobs == 1 and not is_sent_away(None):
+        yield from map(row, todo)
+        return
+    with nullcontext() if is_sent_away(None) else _one_thread_each(jobs):
+        # One by one: a group of several rows would be lost as a whole.
+        for _, finished in arrivals(row, todo, None, grouped=False):
+            yield finished
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
+def _one_thread_each(jobs: int) -> Iterator[None]:
     """Give worker processes one thread each: joblib knows how, but for JAX, which listens to a variable of its own."""
     before = os.environ.get(JAX_THREADS)
     os.environ[JAX_THREADS] = "1"
     try:
-        with parallel_config("loky", inner_max_num_threads=1):
+        with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
             yield
     finally:
         os.environ.pop(JAX_THREADS)
@@ -171,7 +176,11 @@ def _one_thread_each() -> Iterator[None]:
             os.environ[JAX_THREADS] = before
 
 
-def _run_row(task: Task, name: str, method: Method, origin: Mapping[str, str]) -> dict[str, str]:
+def _run_row(
+    asked: tuple[Task, str], methods: Mapping[str, Method], foreign: Set[str], ours: Mapping[str, str]
+) -> dict[str, str]:
+    task, name = asked
+    method, origin = methods[name], {} if name in foreign else ours
     figures: dict[str, float | str] = {}
     error, data = "", task.draw()
     with threadpool_limits(1), warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sys
 import threading
@@ -10,10 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as ll
 import numba as nb
 from numba.core import event as events
 
-from pydine.kernels.machine_code import keep, place
+from pydine.disk import only_one, write_whole
+from pydine.kernels.machine_code import KEPT, keep, place
 
 PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
 
@@ -56,6 +59,34 @@ def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
         return dispatcher
 
     return decorate
+
+
+@contextmanager
+def compiled_once() -> Iterator[None]:
+    """Compile, in the block, in one process of a machine: the others wait, and find the code.
+
+    A mark beside the code says that all of it is there, and nobody waits any more. Where files cannot be locked or
+    written, every process compiles for itself.
+    """
+    if not KEPT:
+        yield
+        return
+    mark = KEPT[0].folder / "compiled"
+    code = f"{SOURCES_DIGEST} {nb.__version__} {ll.get_host_cpu_name()}"
+    if _says(mark, code):
+        yield
+        return
+    with only_one(mark.with_suffix(".lock")):
+        yield
+        with contextlib.suppress(OSError):
+            write_whole(mark, code.encode())
+
+
+def _says(mark: Path, code: str) -> bool:
+    try:
+        return mark.read_bytes() == code.encode()
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -213,13 +213,18 @@ class RankFlow:
 
     def rows(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Map rows to latents (dx + dy, n) and to the scores of z, (dz, n)."""
+        latents, scores = self.unprojected(x, y, z)
+        return self.projection(latents, scores), scores
+
+    def unprojected(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same with functions of z still in the latents."""
         scores = self._scores(x, y, z)
         context = np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
         latents = np.empty((len(self.units), scores.shape[1]))
         pairs = zip(self.units.items(), self.recalibration, strict=True)
         for out, ((unit, fitted), recalibrate) in zip(latents, pairs, strict=True):
             out[:] = recalibrate(fitted.latent(scores[unit.target], context[list(unit.context)]))
-        return self.projection(latents, scores[len(latents) :]), scores[len(latents) :]
+        return latents, scores[len(latents) :]
 
     def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         """ln p(x | z) + ln p(y | z) of rows, in nats, as densities of the columns' normal scores, shape (n,)."""

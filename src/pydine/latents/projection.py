@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,6 +152,38 @@ class FunctionsOfZ:
         }
 
 
+class Products(NamedTuple):
+    """Sums over rows, which add up over parts of them.
+
+    Parameters
+    ----------
+    size : ndarray, shape (q, q)
+        Cross-products of functions of z.
+    target : ndarray, shape (q, d)
+        Of functions and latents.
+    total : ndarray, shape (d, d), or (d,)
+        Of latents; or their squares alone.
+    """
+
+    size: FloatArray
+    target: FloatArray
+    total: FloatArray
+
+    @classmethod
+    def of(cls, latents: FloatArray, blocks: Blocks, crossed: bool = True) -> Products:
+        """Of latents (d, n), and functions at the same rows, block by block."""
+        size: FloatArray = np.zeros((0, 0))
+        target: FloatArray = np.zeros((0, 0))
+        for rows, values in blocks:
+            more, to_latents = values.T @ values, values.T @ latents[:, rows].T
+            size, target = (more, to_latents) if size.size == 0 else (size + more, target + to_latents)
+        return cls(size, target, latents @ latents.T if crossed else np.einsum("ij,ij->i", latents, latents))
+
+    def plus(self, other: Products) -> Products:
+        """Of both together."""
+        return Products(self.size + other.size, self.target + other.target, self.total + other.total)
+
+
 @dataclass(frozen=True)
 class Projection:
     """Residuals of latents after a regression on functions of z, of which some count in part.
@@ -194,6 +226,7 @@ class Projection:
         least_dof: int = 0,
         dx: int = 0,
         values: FloatArray | None = None,
+        crossed: bool = True,
     ) -> Projection:
         """Project functions of z out of latents.
 
@@ -213,20 +246,39 @@ class Projection:
             Latents of the first side; 0 or all of them if there are no sides.
         values : ndarray, shape (n, q), optional
             The functions at the rows, if they are evaluated already.
+        crossed : bool
+            Whether the cross-products of the residuals are wanted; of very many latents they would not fit.
         """
-        n = latents.shape[1]
         blocks = _all_blocks(z, functions) if values is None else [(slice(None), values)]
-        size, target, total = _cross_products(latents, blocks)
+        products = Products.of(latents, blocks, crossed)
+        return cls.of_products(products, functions, z, latents.shape[1], nonlinear, least_dof, dx)
+
+    @classmethod
+    def of_products(
+        cls,
+        products: Products,
+        functions: FunctionsOfZ,
+        z: FloatArray,
+        n: int,
+        nonlinear: float = 1.0,
+        least_dof: int = 0,
+        dx: int = 0,
+    ) -> Projection:
+        """The same, from sums over n rows; z (dz, any) are some of them."""
+        size, target, total = products
         budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
         negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
         chosen, factor, n_always = _independent(size, functions.n_always, functions.priors(z), budget, negligible)
         white = solve_triangular(factor, target[chosen], lower=True)  # what each function adds to those before it
-        shares = _shares(white * white, np.diag(total), n, dx, n_always, nonlinear)
+        totals = total if total.ndim == 1 else np.diag(total)
+        shares = _shares(white * white, totals, n, dx, n_always, nonlinear)
         used = len(shares)
         chosen, factor, white = chosen[:used], factor[:used, :used], white[:used]
         taken = _taken(shares)
-        cross = total - (white.T * taken) @ white
         coefficients = solve_triangular(factor, white * shares[:, None], lower=True, trans=1)
+        if total.ndim == 1:
+            return cls(functions, chosen, shares, factor, coefficients, np.empty((0, 0)), n - float(taken.sum()))
+        cross = total - (white.T * taken) @ white
         return cls(functions, chosen, shares, factor, coefficients, 0.5 * (cross + cross.T), n - float(taken.sum()))
 
     def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
@@ -293,16 +345,6 @@ def _all_blocks(z: FloatArray, functions: FunctionsOfZ) -> Iterator[tuple[slice,
     for start in range(0, z.shape[1], ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         yield rows, functions(np.ascontiguousarray(z[:, rows]))
-
-
-def _cross_products(latents: FloatArray, blocks: Blocks) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Cross-products of functions (q, q), of functions and latents (q, d), and of latents (d, d), summed over rows."""
-    size: FloatArray = np.zeros((0, 0))
-    target: FloatArray = np.zeros((0, 0))
-    for rows, values in blocks:
-        more, to_latents = values.T @ values, values.T @ latents[:, rows].T
-        size, target = (more, to_latents) if size.size == 0 else (size + more, target + to_latents)
-    return size, target, latents @ latents.T
 
 
 def _independent(

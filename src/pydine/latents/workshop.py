@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Workshop:
     cache : UnitCache, optional
         Where units are looked for first, and kept.
     n_jobs : int or None
-        Threads; nothing depends on it.
+        How many units are fitted at the same time, by joblib's context; nothing depends on it.
     step : callable, optional
         Called after every unit that had to be fitted.
     """
@@ -72,9 +72,19 @@ class Workshop:
         """The same workshop for another table."""
         return Workshop(table, self.settings, self._cache, self._n_jobs, self._step)
 
+    def beside(self, cache: UnitCache | None, n_jobs: int | None = 1) -> Workshop:
+        """The same workshop with another cache; what is known of columns is shared."""
+        other = Workshop(self.table, self.settings, cache, n_jobs)
+        other._maps = self._maps
+        return other
+
     def watched(self, step: Callable[[], None]) -> Workshop:
         """The same workshop, which tells of every unit that it has fitted."""
         return Workshop(self.table, self.settings, self._cache, self._n_jobs, step)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the cache behind, and whoever watches: a copy in another process is given a cache of its own."""
+        return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}}
 
     def map_of(self, i: int) -> ScoreMap:
         """The map of the i-th column to its normal scores."""
@@ -134,15 +144,52 @@ class Workshop:
         follow z most.
         """
         given = self.in_order(given)
-        units = unique(unit for variable in variables for unit in autoregressive(variable, given))
+        units = _units_of_many(variables, given)
         sizes = len(variables[0]), sum(map(len, variables[1:]))
         together = sum(sorted(map(len, variables))[-2:])
         return self._latents(units, self._make(units), given, sizes, together if len(variables) > 2 else None)
 
-    def _make(self, units: Sequence[Unit]) -> list[Made]:
+    def flow_of_many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> tuple[RankFlow, Latents]:
+        """The maps of `many`, as those of a first variable and all others, and its latents."""
+        ordered, columns = self.in_order(given), [i for variable in variables for i in variable]
+        units = _units_of_many(variables, ordered)
+        made, sizes = self._make(units), (len(variables[0]), len(columns) - len(variables[0]))
+        together = sum(sorted(map(len, variables))[-2:])
+        latents = self._latents(units, made, ordered, sizes, together if len(variables) > 2 else None)
+        places = {column: place for place, column in enumerate((*columns, *ordered))}
+        flow = RankFlow(
+            (*sizes, len(ordered)),
+            tuple(self.map_of(i) for i in (*columns, *ordered)),
+            {_placed(unit, places): m.unit for unit, m in zip(units, made, strict=True)},
+            tuple(m.recalibration for m in made),
+            _projection(latents),
+            [list(given).index(i) for i in ordered],
+        )
+        return flow, latents
+
+    def very_many(self, columns: Sequence[int], given: Sequence[int]) -> Latents:
+        """The same of so many single columns that nothing as large as their number squared may be made."""
+        given = self.in_order(given)
+        units = _units_of_many([(i,) for i in columns], given)
+        made = self._make(units, by_fold=False)
+        return self._latents(units, made, given, (1, len(columns) - 1), 2, crossed=False)
+
+    def tasks(self, question: Question) -> list[UnitTask]:
+        """The units of a question that is mapped as it stands."""
+        given = self.in_order(question.given)
+        return self._tasks(unique(autoregressive(question.x, given) + autoregressive(question.y, given)))
+
+    def tasks_of_many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> list[UnitTask]:
+        """The units of `many`."""
+        return self._tasks(_units_of_many(variables, self.in_order(given)))
+
+    def _tasks(self, units: Sequence[Unit]) -> list[UnitTask]:
+        return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
+
+    def _make(self, units: Sequence[Unit], by_fold: bool = True) -> list[Made]:
         """Fit units, and map the table's rows by them."""
-        tasks = [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
-        n, sees_z = self.table.n_samples, any(u.context for u in units)
+        tasks = self._tasks(units)
+        n, sees_z = self.table.n_samples, by_fold and any(u.context for u in units)
         folds = self.settings.folds * n_partitions(min(n, self.settings.max_rows)) if n <= ROWS_KEPT and sees_z else 0
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 
@@ -151,7 +198,7 @@ class Workshop:
             by_fold = [_latent(unit.of_fold(i, folds), task)[1] for i in range(folds)]
             return Made(unit, *_latent(unit, task), np.array(by_fold))
 
-        return run(made, list(zip(tasks, fitted, strict=True)), self._n_jobs)
+        return run(made, list(zip(tasks, fitted, strict=True)), self._n_jobs, here=True)
 
     def _latents(
         self,
@@ -160,10 +207,12 @@ class Workshop:
         given: tuple[int, ...],
         sizes: tuple[int, int],
         together: int | None = None,
+        crossed: bool = True,
     ) -> Latents:
         """Project functions of z out of latents.
 
-        `together`: how many latents are looked at together, where pairs are taken from many columns.
+        `together`: how many latents are looked at together, where pairs are taken from many columns. Their
+        cross-products are left out if not `crossed`.
         """
         (dx, dy), dz, n = sizes, len(given), self.table.n_samples
         z, unprojected = self.scores(given), np.array([m.latent for m in made])
@@ -181,6 +230,7 @@ class Workshop:
             least_dof=together + SPARE_DOF,
             dx=0 if is_many else dx,
             values=values,
+            crossed=crossed,
         )
         latents = Latents(
             (dx, dy, dz),
@@ -202,6 +252,10 @@ class Workshop:
 def _latent(unit: FittedUnit, task: UnitTask) -> tuple[ScoreMap, FloatArray]:
     """Latents of a unit's rows, recalibrated: the map, and normal scores of shape (n,)."""
     return ScoreMap.fit(unit.latent(task.target, task.context) if unit.models else task.target)
+
+
+def _units_of_many(variables: Sequence[tuple[int, ...]], given: tuple[int, ...]) -> list[Unit]:
+    return unique(unit for variable in variables for unit in autoregressive(variable, given))
 
 
 def _placed(unit: Unit, places: dict[int, int]) -> Unit:

@@ -12,7 +12,7 @@ import numpy as np
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
-from pydine.nulls.blocks import BLOCKS, LEAST_LEFT, Sides, pairwise_block_pvalues, simes
+from pydine.nulls.blocks import BLOCKS, LEAST_LEFT, Sides, Tiles, pairwise_block_pvalues, simes
 from pydine.types import FloatArray
 
 # What the blocks (see BLOCKS) count in a statistic. Half of "auto" is the paper's own: correlation is what is met most.
@@ -56,6 +56,18 @@ def pairwise_test(columns: FloatArray, latents: Latents) -> FloatArray:
     unit = columns / columns.std(axis=1, keepdims=True)
     blocks = pairwise_block_pvalues(unit, _squares_of(unit, latents), latents.dof, latents.leverages)
     pvalues: FloatArray = simes(blocks, STATISTICS["auto"])
+    return pvalues
+
+
+def tiles_of(latents: Latents) -> Tiles:
+    """What gives p-values of the pairs of latents tile by tile."""
+    unit = latents.both / latents.both.std(axis=1, keepdims=True)
+    return Tiles.of(unit, _squares_of(unit, latents), latents.dof, latents.leverages)
+
+
+def tile_test(tiles: Tiles, first: slice, second: slice, correlations: FloatArray) -> FloatArray:
+    """The test of the pairs of two sets of columns, whose `correlations` are known, same shape."""
+    pvalues: FloatArray = simes(tiles.pvalues(first, second, correlations), STATISTICS["auto"])
     return pvalues
 
 

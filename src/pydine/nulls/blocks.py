@@ -99,7 +99,7 @@ class Sides:
                 y_sizes = (y * y).mean(axis=0, keepdims=True)
                 variances = products(x_sizes, y_sizes) * (n / self.dof**2)  # (m, 1, 2); 1 if no spread is shared
                 blocks = blocks / np.sqrt(variances)[..., None]
-            columns += [_closed_form(blocks[:, :, i] * factor) for i in range(2)]
+            columns += [closed_form(blocks[:, :, i] * factor) for i in range(2)]
         return np.stack(columns, axis=1)
 
     def pvalues(self, statistics: FloatArray) -> FloatArray:
@@ -176,6 +176,50 @@ def pairwise_block_pvalues(columns: FloatArray, squares: FloatArray, dof: float,
     return pvalues
 
 
+@dataclass(frozen=True)
+class Tiles:
+    """The same test of the pairs of two sets of columns at a time, for so many that all pairs would not fit.
+
+    Parameters
+    ----------
+    columns, squares : ndarray, shape (p, n)
+        As in `pairwise_block_pvalues`, scaled to a cross-product of `dof`.
+    spread : ndarray, shape (n,)
+    dof : float
+    """
+
+    columns: FloatArray
+    squares: FloatArray
+    spread: FloatArray
+    dof: float
+
+    @classmethod
+    def of(cls, columns: FloatArray, squares: FloatArray, dof: float, leverages: FloatArray) -> Tiles:
+        """Scale columns and squares, in place."""
+        for part in (columns, squares):
+            part /= np.sqrt(np.einsum("ij,ij->i", part, part) / dof)[:, None]
+        return cls(columns, squares, _spread(leverages, dof), dof)
+
+    def correlations(self, first: slice, second: slice) -> FloatArray:
+        """Of columns, as they are, shape (p1, p2)."""
+        products: FloatArray = self.columns[first] @ self.columns[second].T / self.dof
+        return products
+
+    def pvalues(self, first: slice, second: slice, correlations: FloatArray) -> FloatArray:
+        """P-values of the blocks of pairs, whose `correlations` are known, shape (p1, p2, 4)."""
+        a, b = (part[first] for part in (self.columns, self.squares))
+        c, d = (part[second] for part in (self.columns, self.squares))
+        spreads = [x * x * self.spread for x in (a, b)], [y * y for y in (c, d)]
+        found = np.empty((len(a), len(c), 4))
+        for i, (x, wide_x) in enumerate(zip((a, b), spreads[0], strict=True)):
+            for j, (y, wide_y) in enumerate(zip((c, d), spreads[1], strict=True)):  # the order of BLOCKS: x first
+                products = correlations if i == j == 0 else x @ y.T / self.dof
+                variances = wide_x @ wide_y.T * (self.columns.shape[1] / self.dof**2)
+                share = np.clip(1.0 - products**2 / variances, 1.0 - LARGEST_CORRELATION, 1.0)
+                found[:, :, i + 2 * j] = betainc(0.5 * (self.dof - 1), 0.5, share)
+        return np.maximum(found, np.finfo(np.float64).tiny, out=found)
+
+
 def wilks_pvalue(information: FloatArray, dx: int, dy: int, dof: float) -> FloatArray:
     """P-value of the Gaussian closed form under independence: Wilks' lambda by Rao's F.
 
@@ -213,7 +257,7 @@ def simes(pvalues: FloatArray, weights: FloatArray) -> FloatArray:
     return combined
 
 
-def _closed_form(correlations: FloatArray) -> FloatArray:
+def closed_form(correlations: FloatArray) -> FloatArray:
     """-0.5 ln det(I - C C') of stacked matrices (m, dy, dx), in nats, shape (m,)."""
     one = correlations.shape[1:] == (1, 1)
     squares = (correlations[:, 0] if one else np.linalg.svd(correlations, compute_uv=False)) ** 2

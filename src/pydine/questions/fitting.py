@@ -156,16 +156,21 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, value, settings).beside(sum(part.weight * part.base.optimism for part in parts))
-    value, error, errors, parted = _answered(found.latents, learned, sampling)
+    value, error, errors, parted = answered(found.latents, learned, sampling)
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
+def learned_of(latents: Latents, value: float) -> Learned:
+    """Information with what flows have missed put back, at no cost."""
+    dx, dy, _ = latents.dimensions
+    return with_unlearned(value, between(latents.unlearned, dx), min(dx, dy))
+
+
 def _learned(found: Mapped, value: float, settings: Settings) -> Learned:
     """Information with what flows have missed put back; calibrated by data that the flows generate, if asked for."""
-    dx, dy, dz = found.latents.dimensions
-    learned = with_unlearned(value, between(found.latents.unlearned, dx), min(dx, dy))
-    if settings.interval != "calibrated" or dz == 0 or isinstance(found.flow, PaperFlow):
+    learned = learned_of(found.latents, value)
+    if settings.interval != "calibrated" or found.latents.dimensions[2] == 0 or isinstance(found.flow, PaperFlow):
         return learned
     alone = replace(settings, interval="fast", cache=None, n_jobs=None, tune=False)
 
@@ -177,7 +182,7 @@ def _learned(found: Mapped, value: float, settings: Settings) -> Learned:
     return relearned(learned, value - np.array(again))
 
 
-def _answered(
+def answered(
     latents: Latents, learned: Learned, sampling: float
 ) -> tuple[float, float, tuple[float, float], dict[str, object]]:
     """The value, its standard error, the errors downwards and upwards, and what they are made of."""

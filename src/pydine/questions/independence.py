@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from pydine.inputs.reading import read_question
+from pydine.inputs.streams import Sample
 from pydine.nulls.analytic import STATISTICS, combined, named_order, sides_of, summary
 from pydine.nulls.blocks import BLOCKS
-from pydine.questions.fitting import fit, information_of
+from pydine.questions.fitting import Fit, fit, information_of
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
+from pydine.questions.streamed import refined, sample_of
 from pydine.questions.watching import shown_in_notebooks
 from pydine.results import IndependenceTestResult
 from pydine.units.cache import UnitCache
@@ -99,8 +101,13 @@ def independence_test(
     settings = Settings.of(
         algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
-    question = read_question(x, y, z, data=data, nan_policy=nan_policy)
+    sample = sample_of(data, (x, y, z), nan_policy)
+    question = read_question(x, y, z, data=data if sample is None else sample.columns, nan_policy=nan_policy)
     answer = fit(question, settings)
+    if sample is not None and isinstance(answer, Fit) and not sample.is_whole:
+        if method != "analytic":
+            raise ValueError("method='permutation' needs all rows in memory; pass method='analytic' for streamed data.")
+        return _streamed(answer, sample, statistic, float(alpha))
     information, level = information_of(answer, question), float(alpha)
     if isinstance(answer, Verdict):
         warn_if_determined(answer, question)
@@ -119,6 +126,17 @@ def independence_test(
         pvalue = reached / n_permutations if pvalue_formula == "paper" else (reached + 1) / (n_permutations + 1)
     by_block = dict(zip(BLOCKS, pvalues[named_order(answer.latents)].tolist(), strict=True))
     return IndependenceTestResult(float(value), pvalue, information, level, statistic, method, null, by_block)
+
+
+def _streamed(answer: Fit, sample: Sample, statistic: str, alpha: float) -> IndependenceTestResult:
+    """The analytic test of all rows of a table that is larger than memory."""
+    answer, sums = refined(answer, sample)
+    blocks = sums.blocks(*sums.variables)
+    pvalues = sums.pvalues(blocks, *sums.variables)
+    value, pvalue = summary(statistic, blocks, pvalues), float(combined(statistic, pvalues))
+    by_block = dict(zip(BLOCKS, pvalues.tolist(), strict=True))
+    information = answer.information
+    return IndependenceTestResult(float(value), pvalue, information, alpha, statistic, "analytic", None, by_block)
 
 
 def _check(statistic: str, method: str, formula: str, n_permutations: int, alpha: float) -> None:

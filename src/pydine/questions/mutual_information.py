@@ -13,6 +13,7 @@ from pydine.inputs.reading import read_question
 from pydine.questions.fitting import Fit, fit, information_of
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
+from pydine.questions.streamed import refined, sample_of
 from pydine.questions.watching import shown_in_notebooks
 from pydine.results import InformationEstimate, PointwiseInformation
 from pydine.types import FloatArray, RowArray
@@ -45,6 +46,8 @@ def mutual_information(
         a vector variable has several columns.
     data : frame, optional
         A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
+        Also a table beyond memory, which is streamed: the path of a Parquet or Arrow file or of a folder of them, a
+        pyarrow dataset, a polars LazyFrame, a Dask frame.
     base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the latents (see `DINE`).
     interval : {"fast", "calibrated"}, default="fast"
@@ -77,9 +80,14 @@ def mutual_information(
     settings = Settings(
         base=base, interval=interval, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
-    question = read_question(x, y, z, data=data, nan_policy=nan_policy)
+    sample = sample_of(data, (x, y, z), nan_policy)
+    question = read_question(x, y, z, data=data if sample is None else sample.columns, nan_policy=nan_policy)
     answer = fit(question, settings)
+    if sample is not None and isinstance(answer, Fit) and not sample.is_whole:
+        answer, _ = refined(answer, sample)
     information = information_of(answer, question)
+    if sample is not None:
+        information = replace(information, n_samples=sample.n_rows, n_dropped=sample.n_dropped)
     if isinstance(answer, Verdict):
         warn_if_determined(answer, question)
         return information

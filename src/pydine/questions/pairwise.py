@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +18,25 @@ from pydine.inputs.checks import SPARE_ROWS, TiesWarning, check_nan_policy, enum
 from pydine.inputs.columns import frame_library
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, Variables, read_variables
+from pydine.inputs.streams import Sample
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import analytic_test, pairwise_test
+from pydine.nulls.analytic import analytic_test, combined, pairwise_test
 from pydine.nulls.blocks import adjusted
 from pydine.nulls.screening import not_gaussian
 from pydine.questions.fitting import fit, information_of
-from pydine.questions.policy import Verdict, left_over, warn_determined
+from pydine.questions.policy import Verdict, left_over, reduced, warn_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
+from pydine.questions.streamed import Sums, sample_of
 from pydine.results import InformationEstimate, PairwiseInformation
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
-from pydine.units.cache import UnitCache
-from pydine.units.execution import run
+from pydine.units.asking import ask_all
+from pydine.units.cache import UnitCache, fit_units
+from pydine.units.execution import is_sent_away, run
 from pydine.units.linear_algebra import one_blas_thread
+from pydine.units.tasks import UnitTask
 
 Pair = tuple[int, int]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first and of their second variables
@@ -66,7 +70,8 @@ def pairwise_information(
     Parameters
     ----------
     data : frame, mapping of columns, or array of shape (n, p)
-        One row for each observation: pandas, polars, pyarrow, NumPy.
+        One row for each observation: pandas, polars, pyarrow, NumPy. Or a table beyond memory, which is streamed: the
+        path of a Parquet or Arrow file or folder, a pyarrow dataset, a polars LazyFrame, a Dask frame.
     given : column name or list of names, or "rest", optional
         Columns of `data` to condition every pair on, or ``"rest"``: each pair given all other columns, which is the
         conditional-independence graph and needs p (p - 1) flows. A column named "rest" is asked for as ``["rest"]``.
@@ -81,7 +86,8 @@ def pairwise_information(
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same number for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
+        Threads, or workers of the engine that ``joblib.parallel_config`` names; None is as many as that says, or one.
+        The result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         What happens to NaN and infinity: refused, or left out pair by pair, so that every figure has all rows in which
         its two variables and what is given have values (``counts``). Given the rest, rows must have all columns.
@@ -114,15 +120,22 @@ def pairwise_information(
     settings = replace(settings, cache=settings.cache or UnitCache())
     is_rest = isinstance(given, str) and given == REST
     check_nan_policy(nan_policy)
-    presence = Presence.read(data) if nan_policy == "omit" and not is_rest else None
+    sample = sample_of(data, None, nan_policy)
+    data = data if sample is None else sample.columns
+    presence = Presence.read(data) if nan_policy == "omit" and sample is None and not is_rest else None
     with one_blas_thread():
         if presence is None or presence.is_complete():
             variables = read_variables(data, given, groups, nan_policy)
             asked = _Asked(variables, settings, is_rest, test, progress)
             found = asked.one_by_one() if is_rest or len(variables.members) == 2 else asked.together()
-            found.counts[:], table = variables.table.n_samples, variables.table
+            table, n_units = variables.table, asked.n_units
             names, known = tuple(variables.members), tuple(table.names[i] for i in variables.given)
-            n_samples, n_dropped, n_units = table.n_samples, table.n_dropped, asked.n_units
+            n_samples, n_dropped = table.n_samples, table.n_dropped
+            if sample is not None:
+                n_samples, n_dropped = sample.n_rows, sample.n_dropped
+                if not sample.is_whole:
+                    asked.from_all_rows(found, sample)
+            found.counts[:] = n_samples
         else:
             parted = _Parted.of(presence, given, groups or {}, settings, test, progress)
             names, known = tuple(parted.members), tuple(parted.given)
@@ -151,6 +164,68 @@ def pairwise_information(
         backend=frame_library(data),
         counts=matrix(found.counts, 0),
     )
+
+
+class Shard(NamedTuple):
+    """One of several parts of the work, counted from 1."""
+
+    number: int
+    total: int
+
+    @classmethod
+    def read(cls, text: str) -> Shard:
+        """Read ``"3/16"``."""
+        number, slash, total = text.partition("/")
+        if slash and number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total):
+            return cls(int(number), int(total))
+        raise ValueError(f"shard must be like 3/16, the third of sixteen parts, but got {text!r}.")
+
+    @property
+    def of_all(self) -> slice:
+        """Which of all pieces are this part's."""
+        return slice(self.number - 1, None, self.total)
+
+
+def fit_shard(
+    data: Any,
+    given: Any = None,
+    *,
+    shard: str,
+    cache: CacheLike,
+    groups: Mapping[str, Sequence[Any]] | None = None,
+    base: str = "auto",
+    n_jobs: int | None = None,
+    nan_policy: str = "raise",
+    progress: bool | None = None,
+) -> int:
+    """Do a part of the work of `pairwise_information`, into a folder that all parts share.
+
+    For clusters without a connection to a scheduler: parts may run at any time, side by side, twice or not at all.
+    `pairwise_information` with the same arguments and the same folder then finds what they fitted, and fits the rest.
+    Flows of single columns come first. Pairs that need richer bases are known once the flows of all are there: whoever
+    finds them all goes on with its part of these pairs.
+
+    Parameters
+    ----------
+    data, given, groups, base, n_jobs, nan_policy, progress
+        As in `pairwise_information`.
+    shard : str
+        ``"3/16"``: the third of sixteen parts.
+    cache : UnitCache or folder
+        Shared by all parts.
+
+    Returns
+    -------
+    int
+        Flows that other parts have not fitted yet; if there are any, pairs were not gone on with.
+    """
+    part, kept = Shard.read(shard), UnitCache.of(cache)
+    if kept is None or kept.folder is None:
+        raise ValueError("cache must be a folder that all shards share, but there is none.")
+    settings = Settings(base=base, n_jobs=n_jobs, cache=kept).seeded()
+    variables = read_variables(data, given, groups, nan_policy)
+    is_rest = isinstance(given, str) and given == REST
+    return _Asked(variables, settings, is_rest, True, progress).share(part, kept)
 
 
 @dataclass
@@ -211,11 +286,11 @@ class _Asked:
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
-    def together(self, wanted: NDArray[np.bool_] | None = None) -> _Pairs:
+    def together(self, wanted: NDArray[np.bool_] | None = None, shard: Shard | None = None) -> _Pairs:
         """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
 
         Variables that what is given determines have no latents; pairs with them have a verdict. With `wanted`, one
-        entry a pair, others are asked no further.
+        entry a pair, others are asked no further; of a shard, only the pairs that are its own are.
         """
         found, workshop = _Pairs.empty(len(self.names)), self._workshop()
         left = self._left_over(workshop)
@@ -234,8 +309,59 @@ class _Asked:
         places = np.flatnonzero(~lost)
         self._fill(found, places, latents, columns, [blocks[i] for i in left])
         doubtful = self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left])
-        self._ask(found, [k for k in doubtful if wanted is None or wanted[k]])
+        doubtful = [k for k in doubtful if wanted is None or wanted[k]]
+        self._ask(found, doubtful if shard is None else doubtful[shard.of_all])
         return found
+
+    def share(self, shard: Shard, cache: UnitCache) -> int:
+        """Fit a shard's units, and what its pairs need beside them, into the cache; how many units others still owe."""
+        if self.is_rest or len(self.names) == 2:
+            found = _Pairs.empty(len(self.names))
+            self._ask(found, list(range(len(found.values)))[shard.of_all])
+            return 0
+        workshop = self._workshop()
+        blocks = [self.variables.members[self.names[i]] for i in self._left_over(workshop)]
+        tasks = workshop.tasks_of_many(blocks, self.variables.given) if len(blocks) > 1 else []
+        own = tasks[shard.of_all]
+        with progress_bar(f"fitting {len(own):,} of {len(tasks):,} units", len(own), self.progress) as step:
+            fit_units(own, cache, self.settings.n_jobs, step)
+        missing = sum(not cache.has(task) for task in tasks)
+        if not missing:
+            self.together(shard=shard)
+        return missing
+
+    def from_all_rows(self, found: _Pairs, sample: Sample) -> None:
+        """Put what all rows of a stream say in place of what its sample does, for pairs whose base is Gaussian."""
+        if self.is_rest:
+            raise ValueError(
+                "given='rest' needs all rows in memory: every pair has flows of its own; name the columns to condition "
+                "on, or pass a part of the rows."
+            )
+        workshop, given = self._workshop(), self.variables.given
+        left = self._left_over(workshop)
+        blocks = [self.variables.members[self.names[i]] for i in left]
+        if len(left) < 2:
+            return
+        flow, latents = workshop.flow_of_many(blocks, given)
+        columns = [self.variables.table.names[i] for i in (*(c for block in blocks for c in block), *given)]
+        places = [sample.names.index(name) for name in columns]
+        stops = np.cumsum([len(block) for block in blocks]).tolist()
+        variables = [slice(stop - len(block), stop) for block, stop in zip(blocks, stops, strict=True)]
+        sums = Sums.of(flow, latents, variables, (rows[:, places] for rows in sample.all_rows()))
+        where = dict(zip(left, variables, strict=True))
+        for k in range(len(found.values)):
+            i, j = found.pair(k)
+            if i not in where or j not in where or not np.isfinite(found.values[k]):
+                continue
+            if found.bases[k] == "gaussian":
+                value, error = sums.information(where[i], where[j])
+                unlearned = [float(np.mean(latents.unlearned[where[side]])) for side in (i, j)]
+                learned = with_unlearned(value, sum(unlearned), min(len(blocks[left.index(side)]) for side in (i, j)))
+                found.values[k] = learned.value
+                found.below[k], found.above[k], found.errors[k] = learned.errors(error)
+            if self.test:
+                blocks_of_pair = sums.blocks(where[i], where[j])
+                found.pvalues[k] = float(combined("auto", sums.pvalues(blocks_of_pair, where[i], where[j])))
 
     def _workshop(self) -> Workshop:
         return self.settings.workshop(self.variables.table)
@@ -302,28 +428,68 @@ class _Asked:
 
     def _ask(self, found: _Pairs, chosen: list[int], n_units: int = 0) -> None:
         """Ask about pairs one by one; what was fitted for others is in the cache."""
-        is_alone = len(chosen) == 1
-        settings = self.settings if is_alone else replace(self.settings, n_jobs=None)
-        workshop = settings.workshop(self.variables.table)
-
-        def ask(k: int) -> tuple[InformationEstimate, float]:
-            question = self._question(found.pair(k))
-            answer = fit(question, settings, workshop)
-            if isinstance(answer, Verdict):
-                return information_of(answer, question), answer.pvalue
-            return answer.information, analytic_test(answer.latents).pvalue if self.test else np.nan
-
+        asker = _Asker.of(self, [found.pair(k) for k in chosen])
         units = f"{n_units:,} units for " if n_units else ""
         with progress_bar(f"fitting {units}{len(chosen):,} pairs", len(chosen), self.progress) as step:
-            answers = run(ask, chosen, None if is_alone else self.settings.n_jobs, step)
+            answers = ask_all(
+                asker, [found.pair(k) for k in chosen], self.settings.cache, self.settings.n_jobs, step, asker.tasks
+            )
         for k, (information, pvalue) in zip(chosen, answers, strict=True):
             found.values[k], found.errors[k] = information.value, information.standard_error
             found.below[k], found.above[k] = information.errors or (information.standard_error,) * 2
             found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
             found.n_general += information.base != "gaussian"
 
+
+@dataclass(frozen=True)
+class _Asker:
+    """Answers questions about single pairs, in whatever process it is.
+
+    The settings name no cache, which is the business of whoever asks.
+    """
+
+    variables: Variables
+    settings: Settings
+    is_rest: bool
+    test: bool
+    workshop: Workshop
+
+    @classmethod
+    def of(cls, asked: _Asked, pairs: Sequence[Pair]) -> _Asker:
+        """Of pairs of all that is asked; they run beside each other, and units of one do not, unless it is alone."""
+        settings = replace(asked.settings, cache=None, n_jobs=asked.settings.n_jobs if len(pairs) == 1 else 1)
+        variables = asked.variables
+        if is_sent_away(asked.settings.n_jobs) and not asked.is_rest:
+            variables = _with_only(variables, {i for pair in pairs for i in pair})
+        return cls(variables, settings, asked.is_rest, asked.test, settings.workshop(variables.table))
+
+    def __call__(self, pair: Pair, cache: UnitCache | None) -> tuple[InformationEstimate, float]:
+        """The estimate of a pair and its p-value."""
+        question = self._question(pair)
+        answer = fit(question, replace(self.settings, cache=cache), self.workshop.beside(cache, self.settings.n_jobs))
+        if isinstance(answer, Verdict):
+            return information_of(answer, question), answer.pvalue
+        return answer.information, analytic_test(answer.latents).pvalue if self.test else np.nan
+
+    def tasks(self, pair: Pair) -> list[UnitTask]:
+        """The units that a pair needs, unless it turns out that some of its columns add nothing."""
+        question = reduced(self._question(pair), self.workshop)
+        if isinstance(question, Verdict) or question.table is not self.workshop.table:
+            return []
+        return self.workshop.tasks(question)
+
     def _question(self, pair: Pair) -> Question:
-        return self.variables.pair(self.names[pair[0]], self.names[pair[1]], self.is_rest)
+        first, second = (list(self.variables.members)[i] for i in pair)
+        return self.variables.pair(first, second, self.is_rest)
+
+
+def _with_only(variables: Variables, chosen: Set[int]) -> Variables:
+    """The same with nothing in the columns of other variables, which nobody asks for: they need not travel."""
+    members = list(variables.members.values())
+    needed = [*variables.given, *(column for i in chosen for column in members[i])]
+    columns = np.zeros_like(variables.table.columns)
+    columns[needed] = variables.table.columns[needed]
+    return replace(variables, table=replace(variables.table, columns=columns))
 
 
 @dataclass(frozen=True)

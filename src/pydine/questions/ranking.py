@@ -18,7 +18,7 @@ from pydine.inputs.checks import TiesWarning, check_nan_policy
 from pydine.inputs.columns import Source
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
-from pydine.inputs.table import Question
+from pydine.inputs.table import Question, Table
 from pydine.latents.scores import ScoreMap
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.blocks import adjusted
@@ -31,8 +31,9 @@ from pydine.show.cards import figure, pvalue_text, strip, table
 from pydine.show.plotting import draw_ranking
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray
+from pydine.units.asking import ask_all
 from pydine.units.cache import UnitCache
-from pydine.units.execution import stream
+from pydine.units.execution import arrivals, is_sent_away
 from pydine.units.linear_algebra import one_blas_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
@@ -333,10 +334,21 @@ class _Work:
 
     def _answers(self, questions: list[Question], how: str) -> Iterator[_Answer]:
         """Ask questions side by side, and have their answers in order, each as soon as it is known."""
-        settings = self.settings if len(questions) == 1 else replace(self.settings, n_jobs=None)
-        n_jobs = None if len(questions) == 1 else self.settings.n_jobs
+        tables = list({id(question.table): question.table for question in questions}.values())
+        items = [_Item(_place(question.table, tables), *question.blocks) for question in questions]
+        asker = _Asker(tuple(tables), replace(self.settings, cache=None, n_jobs=1 if len(items) > 1 else None))
+        cache, n_jobs = self.settings.cache, self.settings.n_jobs
         with progress_bar(f"{len(questions)} columns {how}", len(questions), self.progress) as step:
-            yield from stream(lambda question: _answer(question, settings), questions, n_jobs, step)
+            if len(items) == 1 or is_sent_away(n_jobs):
+                yield from ask_all(asker, items, cache, n_jobs, step)
+                return
+            known: dict[int, _Answer] = {}
+            due = 0
+            for i, answer in arrivals(lambda item: asker(item, cache), items, n_jobs, step):
+                known[i] = answer
+                while due in known:
+                    yield known.pop(due)
+                    due += 1
 
     def _rest(self, alone: dict[str, _Answer]) -> tuple[dict[str, Question], tuple[str, ...]]:
         """Every column given the others, or given those that stand for them, which are named."""
@@ -412,10 +424,31 @@ def _screened(whole: Question, alone: FloatArray) -> list[int]:
     return [whole.x[i] for i in chosen]
 
 
-def _answer(question: Question, settings: Settings) -> _Answer:
-    """Estimate and test one question, by the same latents."""
-    answer = fit(question, settings)
-    information = information_of(answer, question)
-    if isinstance(answer, Verdict):
-        return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
-    return _Answer(information, analytic_test(answer.latents).pvalue, is_determined=False)
+class _Item(NamedTuple):
+    """A question, by the place of its table among the asker's."""
+
+    place: int
+    x: tuple[int, ...]
+    y: tuple[int, ...]
+    given: tuple[int, ...]
+
+
+def _place(table: Table, tables: Sequence[Table]) -> int:
+    return next(i for i, other in enumerate(tables) if other is table)
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """Estimates and tests questions about its tables, by the same latents; the settings name no cache."""
+
+    tables: tuple[Table, ...]
+    settings: Settings
+
+    def __call__(self, item: _Item, cache: UnitCache | None) -> _Answer:
+        """The answer to one question."""
+        question = Question(self.tables[item.place], *item[1:])
+        answer = fit(question, replace(self.settings, cache=cache))
+        information = information_of(answer, question)
+        if isinstance(answer, Verdict):
+            return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
+        return _Answer(information, analytic_test(answer.latents).pvalue, is_determined=False)

@@ -24,13 +24,15 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 from pydine.inputs.checks import SPARE_ROWS
 from pydine.inputs.names import with_different_names
 from pydine.inputs.table import Question, Table
+from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test
 from pydine.questions.fitting import fit, information_of
-from pydine.questions.policy import Verdict, mapped
+from pydine.questions.policy import Verdict, mapped, reduced
 from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.types import FloatArray
+from pydine.units.asking import ask_all
 from pydine.units.cache import UnitCache
-from pydine.units.execution import run
+from pydine.units.tasks import UnitTask
 
 __all__ = ["ConditionalSelector", "Step", "mutual_information_score"]
 
@@ -441,34 +443,62 @@ class _Judge:
 
     def ask(self, queries: Sequence[_Query]) -> list[_Answer]:
         """Test for each query whether its feature is independent of y given the others."""
-        workshop = replace(self.settings, n_jobs=None).workshop(self.table)
-
-        def answer(query: _Query) -> _Answer:
-            if query.feature not in varying:
-                return NOTHING
-            found = mapped(self._question(query), workshop)
-            if isinstance(found, Verdict):
-                return _Answer(found.pvalue, found.value)
-            test = analytic_test(found.latents)
-            return _Answer(test.pvalue, float(test.blocks.max()))
-
-        varying = self.varying()
         unanswered = [query for query in queries if query not in self.answers]
-        self.answers.update(zip(unanswered, run(answer, unanswered, self.settings.n_jobs), strict=True))
+        self.answers.update(zip(unanswered, self._run(_Tester, unanswered), strict=True))
         return [self.answers[query] for query in queries]
 
     def information(self, queries: Sequence[_Query]) -> FloatArray:
         """I(feature; y | given) in nats for each query, shape (len(queries),)."""
-        settings = replace(self.settings, n_jobs=None)  # queries run beside each other, units of one do not
-        varying = self.varying()
+        return np.array(self._run(_Estimator, queries))
 
-        def value(query: _Query) -> float:
-            if query.feature not in varying:
-                return 0.0
-            question = self._question(query)
-            return information_of(fit(question, settings), question).value
+    def _run(self, kind: type[_Tester] | type[_Estimator], queries: Sequence[_Query]) -> list[Any]:
+        # Queries run beside each other, units of one do not.
+        settings = replace(self.settings, cache=None, n_jobs=1)
+        asker = kind(self.y, settings, settings.workshop(self.table), frozenset(self.varying()))
+        return ask_all(asker, queries, self.settings.cache, self.settings.n_jobs, needs=asker.tasks)
 
-        return np.array(run(value, queries, self.settings.n_jobs))
 
-    def _question(self, query: _Query) -> Question:
-        return Question(self.table, (query.feature,), self.y, query.given)
+@dataclass(frozen=True)
+class _Asker:
+    """What answers single queries, in whatever process; the settings and the workshop know no cache."""
+
+    y: tuple[int, ...]
+    settings: Settings
+    workshop: Workshop
+    varying: frozenset[int]
+
+    def question(self, query: _Query) -> Question:
+        return Question(self.workshop.table, (query.feature,), self.y, query.given)
+
+    def tasks(self, query: _Query) -> list[UnitTask]:
+        """The units that a query needs, unless it turns out that some of its columns add nothing."""
+        if query.feature not in self.varying:
+            return []
+        question = reduced(self.question(query), self.workshop)
+        if isinstance(question, Verdict) or question.table is not self.workshop.table:
+            return []
+        return self.workshop.tasks(question)
+
+
+class _Tester(_Asker):
+    """Tests independence."""
+
+    def __call__(self, query: _Query, cache: UnitCache | None) -> _Answer:
+        if query.feature not in self.varying:
+            return NOTHING
+        found = mapped(self.question(query), self.workshop.beside(cache))
+        if isinstance(found, Verdict):
+            return _Answer(found.pvalue, found.value)
+        test = analytic_test(found.latents)
+        return _Answer(test.pvalue, float(test.blocks.max()))
+
+
+class _Estimator(_Asker):
+    """Estimates information."""
+
+    def __call__(self, query: _Query, cache: UnitCache | None) -> float:
+        if query.feature not in self.varying:
+            return 0.0
+        question = self.question(query)
+        settings = replace(self.settings, cache=cache)
+        return information_of(fit(question, settings, self.workshop.beside(cache)), question).value

@@ -8,6 +8,7 @@ from pydine.results.estimates import (
     default_names,
 )
 from pydine.results.pairs import PairwiseInformation
+from pydine.results.wide import WideInformation
 
 __all__ = [
     "ConfidenceInterval",
@@ -15,5 +16,6 @@ __all__ = [
     "InformationEstimate",
     "PairwiseInformation",
     "PointwiseInformation",
+    "WideInformation",
     "default_names",
 ]

@@ -23,7 +23,7 @@ import numpy as np
 from pydine.archive import Refused, Schema
 from pydine.disk import sweep, write_whole
 from pydine.kernels.compilation import SOURCES_DIGEST
-from pydine.units.execution import stream
+from pydine.units.execution import arrivals
 from pydine.units.network import Network
 from pydine.units.rungs.registry import EXPANSIONS
 from pydine.units.tasks import NOTHING, Fitted, UnitTask, fit_task
@@ -133,16 +133,16 @@ class UnitCache:
         """The unit of a task, if it is known."""
         if len(task.context) == 0 and not task.is_crossed:
             return Fitted(MARGINAL, NOTHING)
-        entry = self._find(_key(task))
+        entry = self._find(key_of(task))
         return None if entry is None or (task.is_crossed and len(entry.log_density) != len(task.target)) else entry
 
     def keep(self, task: UnitTask, entry: Fitted) -> None:
         """Remember the unit of a task."""
-        self._keep(_key(task), entry)
+        self.keep_as(key_of(task), entry)
 
     def has(self, task: UnitTask) -> bool:
         """Whether `find` would find the unit; it does not count as a hit."""
-        key = _key(task)
+        key = key_of(task)
         return len(task.context) == 0 or key in self._entries or (self.folder is not None and self._path(key).is_file())
 
     def _find(self, key: str) -> Fitted | None:
@@ -159,7 +159,8 @@ class UnitCache:
             self._misses += entry is None
         return entry
 
-    def _keep(self, key: str, entry: Fitted) -> None:
+    def keep_as(self, key: str, entry: Fitted) -> None:
+        """Remember a unit under its key."""
         self._hold(key, entry)
         if self.folder is None:
             return
@@ -203,7 +204,7 @@ class UnitCache:
         return f"UnitCache({where}: {hits} hits, {misses} misses, {entries} units and {nbytes >> 10} KiB in memory)"
 
 
-def _key(task: UnitTask) -> str:
+def key_of(task: UnitTask) -> str:
     """Name a unit; the shapes are part of it, so that no two questions can read as the same bytes."""
     digest = hashlib.blake2b(digest_size=24)
     head = [SOURCES_DIGEST, task.is_crossed, asdict(task.settings), task.target.shape, task.context.shape]
@@ -223,18 +224,14 @@ def fit_units(
 
     `step` is called after every unit that had to be fitted.
     """
-    known = [None if cache is None else cache.find(task) for task in tasks]
-    missing = [task for task, entry in zip(tasks, known, strict=True) if entry is None]
-    fresh = stream(fit_task, missing, n_jobs, step)
-    found = []
-    for task, entry in zip(tasks, known, strict=True):
-        unit = next(fresh) if entry is None else entry
-        if entry is None and cache is not None:
-            cache.keep(task, unit)
-        found.append(unit)
-    for _ in fresh:  # whoever watches is told of the last unit
-        pass
-    return found
+    found = [None if cache is None else cache.find(task) for task in tasks]
+    missing = [i for i, entry in enumerate(found) if entry is None]
+    # Kept as they arrive, not in their order: whatever ends this process, what has arrived is in the folder.
+    for k, entry in arrivals(fit_task, [tasks[i] for i in missing], n_jobs, step):
+        found[missing[k]] = entry
+        if cache is not None:
+            cache.keep(tasks[missing[k]], entry)
+    return [entry for entry in found if entry is not None]
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,241 @@
+"""Tables that are larger than memory: Parquet and Arrow files and folders, Arrow datasets, lazy frames, Dask frames.
+
+They are gone through batch by batch, and only the columns that are asked for are read. What has to be learned from rows
+that are in memory is learned from a uniform sample of them, over the whole table and not its head: which rows are in it
+follows from their places alone, not from a seed or from how a file is cut into row groups.
+
+To write another kind: a class with `names` and `batches`, and a line of `stream_of`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.types import FloatArray
+
+SAMPLE_ROWS, SAMPLE_BYTES = 1 << 20, 1 << 27  # at most, in a sample: a table that has no more is read as it is
+BATCH_ROWS = 1 << 16
+SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"}
+
+
+class Stream(Protocol):
+    """A table that can be gone through more than once, in the same order each time."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its columns."""
+        ...
+
+    def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
+        """Some rows after the other of columns, shape (rows, d); what is missing is NaN."""
+        ...
+
+
+def stream_of(data: Any) -> Stream | None:
+    """The stream that data are, or None if they are in memory."""
+    if isinstance(data, str | os.PathLike):
+        return _ArrowStream.open(Path(data))
+    library = type(data).__module__.partition(".")[0]
+    if library == "pyarrow" and hasattr(data, "scanner"):
+        return _ArrowStream(data)
+    if library == "polars" and type(data).__name__ == "LazyFrame":
+        return _LazyStream(data)
+    if library.startswith("dask") and hasattr(data, "partitions"):
+        return _DaskStream(data)
+    return None
+
+
+@dataclass(frozen=True)
+class _ArrowStream:
+    dataset: Any
+
+    @classmethod
+    def open(cls, path: Path) -> _ArrowStream:
+        """Open a file or a folder of files."""
+        kind = SUFFIXES.get(path.suffix.lower(), "parquet" if path.is_dir() else None)
+        if kind is None or not path.exists():
+            expected = "the path of a .parquet, .arrow or .feather file that is there, or of a folder of them"
+            raise ValueError(
+                f"data must be a frame, a dict of columns, an array, or {expected}, but got {str(path)!r}."
+            )
+        if path.is_dir():
+            found = {SUFFIXES.get(file.suffix.lower()) for file in path.rglob("*") if file.is_file()} - {None}
+            kind = next(iter(found)) if len(found) == 1 else kind
+        try:
+            dataset = import_module("pyarrow.dataset")
+        except ImportError as error:
+            raise ImportError('to read a file, data= needs pyarrow: pip install "pyarrow".') from error
+        return cls(dataset.dataset(path, format=kind))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.dataset.schema.names)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
+        options = {"batch_size": BATCH_ROWS, "batch_readahead": 2, "fragment_readahead": 1}
+        for batch in self.dataset.to_batches(columns=list(columns), **options):
+            if batch.num_rows:
+                yield _from_arrow(batch, columns)
+
+
+@dataclass(frozen=True)
+class _LazyStream:
+    frame: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.frame.collect_schema().names())
+
+    def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
+        chosen = self.frame.select(list(columns))
+        if hasattr(chosen, "collect_batches"):
+            for frame in chosen.collect_batches(chunk_size=BATCH_ROWS):
+                if frame.height:
+                    yield _from_arrow(frame.to_arrow(), columns)
+            return
+        start = 0  # older versions know no batches: each is a query of its own
+        while (frame := chosen.slice(start, BATCH_ROWS * 16).collect()).height:
+            yield _from_arrow(frame.to_arrow(), columns)
+            start += frame.height
+
+
+@dataclass(frozen=True)
+class _DaskStream:
+    frame: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(map(str, self.frame.columns))
+
+    def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
+        chosen, arrow = self.frame[list(columns)], import_module("pyarrow")
+        for i in range(chosen.npartitions):
+            part = chosen.partitions[i].compute()
+            if len(part):
+                yield _from_arrow(arrow.Table.from_pandas(part, preserve_index=False), columns)
+
+
+def _from_arrow(batch: Any, columns: Sequence[str]) -> FloatArray:
+    """Columns of an Arrow batch or table as float64, shape (rows, d)."""
+    arrow = import_module("pyarrow")
+    block = np.empty((batch.num_rows, len(columns)))
+    for i, name in enumerate(columns):
+        column = batch.column(name)
+        kind = column.type
+        known = (arrow.types.is_floating, arrow.types.is_integer, arrow.types.is_boolean, arrow.types.is_decimal)
+        if not any(is_one(kind) for is_one in known):
+            raise ValueError(
+                f"the column {name!r} must hold real numbers, but holds {kind}; encode it as numbers first."
+            )
+        numbers = column.cast(arrow.int8()) if arrow.types.is_boolean(kind) else column
+        block[:, i] = numbers.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return block
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some rows of a stream, or all if they are few.
+
+    Parameters
+    ----------
+    stream : Stream
+    names : tuple of str
+        The columns that were asked for.
+    columns : dict of str to ndarray, shape (rows,)
+    n_rows, n_dropped : int
+        Complete rows of the stream, and rows that were left out.
+    omit : bool
+        Whether incomplete rows are left out, or refused.
+    """
+
+    stream: Stream
+    names: tuple[str, ...]
+    columns: dict[str, FloatArray]
+    n_rows: int
+    n_dropped: int
+    omit: bool
+
+    @classmethod
+    def draw(cls, stream: Stream, names: Sequence[str], *, omit: bool, most: int | None = None) -> Sample:
+        """Go through a stream once."""
+        most = min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * len(names))) if most is None else most
+        sample = cls(stream, tuple(names), {}, 0, 0, omit)
+        lowest, n, dropped = _Lowest(most), 0, 0
+        for place, rows, lost in sample._complete():
+            lowest.add(_marks(place), place, rows)
+            n, dropped = n + len(rows), dropped + lost
+        rows = lowest.rows(len(sample.names))
+        columns = {name: np.ascontiguousarray(rows[:, i]) for i, name in enumerate(sample.names)}
+        return replace(sample, columns=columns, n_rows=n, n_dropped=dropped)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all complete rows."""
+        return len(next(iter(self.columns.values()))) == self.n_rows
+
+    def all_rows(self) -> Iterator[FloatArray]:
+        """Every complete row of the stream, some after the other, shape (rows, d)."""
+        return (rows for _, rows, _ in self._complete())
+
+    def _complete(self) -> Iterator[tuple[NDArray[np.int64], FloatArray, int]]:
+        """Places of complete rows, the rows, and how many are not complete, batch by batch."""
+        start = 0
+        for batch in self.stream.batches(self.names):
+            places = np.arange(start, start + len(batch))
+            start += len(batch)
+            finite = np.isfinite(batch).all(axis=1)
+            lost = int(len(batch) - finite.sum())
+            if lost and not self.omit:
+                row = int(places[~finite][0])
+                raise ValueError(
+                    f"data must hold finite numbers, but row {row} holds NaN, infinity or nothing in one of "
+                    f"{', '.join(self.names)}; mend such rows, or pass nan_policy='omit' to leave them out."
+                )
+            yield (places, batch, 0) if not lost else (places[finite], batch[finite], lost)
+
+
+def _marks(places: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """A number for each place in a table, as good as random (SplitMix64: Steele, Lea and Flood 2014)."""
+    bits = (places.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    marks: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))
+    return marks
+
+
+class _Lowest:
+    """The rows with the lowest marks, of all that are added."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._size = most, 0
+        self._bound = np.uint64(2**64 - 1)
+        self._parts: list[tuple[NDArray[np.uint64], NDArray[np.int64], FloatArray]] = []
+
+    def add(self, marks: NDArray[np.uint64], places: NDArray[np.int64], rows: FloatArray) -> None:
+        low = marks <= self._bound
+        self._parts.append((marks, places, rows) if low.all() else (marks[low], places[low], rows[low]))
+        self._size += int(low.sum())
+        if self._size > self._most + max(self._most // 4, 4 * BATCH_ROWS):
+            self._cut()
+
+    def _cut(self) -> None:
+        if self._size <= self._most:
+            return
+        marks = np.concatenate([part[0] for part in self._parts])
+        self._bound = np.partition(marks, self._most - 1)[self._most - 1]
+        kept = [part[0] <= self._bound for part in self._parts]
+        self._parts = [(part[0][low], part[1][low], part[2][low]) for part, low in zip(self._parts, kept, strict=True)]
+        self._size = sum(len(part[0]) for part in self._parts)
+
+    def rows(self, width: int) -> FloatArray:
+        """Those that are left, in their order, shape (m, width)."""
+        self._cut()
+        return np.concatenate([np.empty((0, width)), *(part[2] for part in self._parts)])

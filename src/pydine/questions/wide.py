@@ -1,0 +1,246 @@
+"""The question of all pairs for columns by the ten thousand: tile by tile, and nothing as large as all pairs in memory.
+
+Half a million pairs are a matrix, fifty million are a file: the pairs that are found, the strongest of them, or
+matrices on disk. Values are the Gaussian closed form and p-values the analytic test of `pairwise_information`, to
+rounding; pairs that need a richer base are for `pairwise_information` of the columns that were found.
+
+P-values are adjusted over all pairs. Benjamini and Hochberg's adjusted p-value of the i-th smallest of m is the least
+of m p_j / j over j >= i, and where it is at most alpha, so is the p_j that attains it: the p-values up to alpha decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.bases.closed_form import pair_information
+from pydine.inputs.reading import read_variables
+from pydine.nulls.analytic import tile_test, tiles_of
+from pydine.nulls.blocks import Tiles
+from pydine.questions.policy import Verdict, left_over
+from pydine.questions.settings import CacheLike, Settings
+from pydine.results.wide import WideInformation
+from pydine.show.progress import progress_bar
+from pydine.types import FloatArray
+from pydine.units.cache import UnitCache
+from pydine.units.execution import arrivals
+from pydine.units.threads import one_thread
+
+TILE = 512  # columns on each side
+ALMOST_ONE = 1.0 - 1e-12
+MATRICES = ("information", "pvalues")
+COLUMNS = ["x", "y", "information", "standard_error", "pvalue", "adjusted_pvalue"]
+
+
+def wide_information(
+    data: Any,
+    given: Any = None,
+    *,
+    alpha: float = 0.05,
+    top: int | None = 1_000_000,
+    out: str | Path | None = None,
+    n_jobs: int | None = None,
+    nan_policy: str = "raise",
+    cache: CacheLike = None,
+    progress: bool | None = None,
+) -> WideInformation:
+    """Find the pairs of very many columns that depend on each other, alone or given others.
+
+    Parameters
+    ----------
+    data : frame, mapping of columns, or array of shape (n, p)
+    given : column name or list of names, optional
+        Columns of `data` to condition every pair on.
+    alpha : float, default=0.05
+        Pairs are found whose p-value, adjusted over all pairs by Benjamini and Hochberg's method, is at most this.
+    top : int or None, default=1,000,000
+        Return at most so many of them, those with the smallest p-values; None for all.
+    out : file or folder, optional
+        A ``.parquet`` file for all pairs that are found (needs pyarrow); or a folder for two matrices of all pairs,
+        ``information.npy`` in nats and ``pvalues.npy`` (p, p), to be opened with ``np.load(..., mmap_mode="r")``.
+    n_jobs : int or None, default=None
+        Threads, or workers of the engine that ``joblib.parallel_config`` names.
+    nan_policy : {"raise", "omit"}, default="raise"
+    cache : UnitCache or folder, optional
+        Where flows given `given` are looked for first, and kept.
+    progress : bool or None, default=None
+        Whether to show a progress bar; None: on a terminal.
+
+    Returns
+    -------
+    WideInformation
+        The pairs that were found, the smallest p-values first, by positions in its ``names``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pydine
+    >>> rng = np.random.default_rng(0)
+    >>> columns = rng.standard_normal((300, 40))
+    >>> columns[:, 7] += columns[:, 3]
+    >>> found = pydine.wide_information(columns)
+    >>> found.n_pairs, found.n_found, found.first.tolist(), found.second.tolist()
+    (780, 1, [3], [7])
+    """
+    level: Any = alpha
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level <= 1.0:
+        raise ValueError(f"alpha must be a number above 0 and at most 1, but got {alpha!r}.")
+    settings = Settings(base="gaussian", n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
+    variables = read_variables(data, given, None, nan_policy)
+    workshop = settings.workshop(variables.table)
+    names = list(variables.members)
+    positions = [variables.members[name][0] for name in names]
+    left = positions if not variables.given else list(left_over(positions, variables.given, workshop))
+    where = np.searchsorted(positions, left)  # of those that are left, among the variables
+    found = _Found(len(names), float(alpha))
+    matrices = _Matrices.make(Path(out), len(names)) if out is not None and Path(out).suffix != ".parquet" else None
+    n, dof = variables.table.n_samples, 1.0
+    if len(left) > 1:
+        with progress_bar(f"fitting {len(left):,} units", len(left) if variables.given else 0, progress) as step:
+            latents = workshop.watched(step).very_many(left, variables.given)
+        tiles, dof = tiles_of(latents), latents.dof
+        del latents, workshop
+        for tile in _tested(tiles, n_jobs, progress):
+            found.add(tile, where)
+            if matrices is not None:
+                matrices.put(tile, where, dof, n)
+    pairs = found.sorted(dof, n)
+    if out is not None and matrices is None:
+        _write_parquet(Path(out), pairs, names)
+    first, second, values, errors, pvalues, adjusted = pairs
+    return WideInformation(
+        names=tuple(names),
+        first=first[:top],
+        second=second[:top],
+        values=values[:top],
+        standard_errors=errors[:top],
+        pvalues=pvalues[:top],
+        adjusted_pvalues=adjusted[:top],
+        n_pairs=found.n_pairs,
+        n_found=len(pairs[0]),
+        alpha=found.alpha,
+        n_samples=n,
+        n_dropped=variables.table.n_dropped,
+    )
+
+
+class _Tile(NamedTuple):
+    """Pairs of two ranges of columns: correlations and p-values, (p1, p2); where both are the same, each pair twice."""
+
+    first: slice
+    second: slice
+    correlations: FloatArray
+    pvalues: FloatArray
+
+    def pairs(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Positions within the tile of chosen pairs, each once."""
+        i, j = np.nonzero(np.triu(chosen, 1) if self.first == self.second else chosen)
+        return i, j
+
+
+def _tested(tiles: Tiles, n_jobs: int | None, progress: bool | None) -> Iterator[_Tile]:
+    """All tiles, as they are ready."""
+    starts = range(0, len(tiles.columns), TILE)
+    every = [(slice(i, i + TILE), slice(j, j + TILE)) for i in starts for j in starts if i <= j]
+
+    def test(tile: tuple[slice, slice]) -> _Tile:
+        correlations = tiles.correlations(*tile)
+        correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
+        pvalues = tile_test(tiles, *tile, correlations)
+        pvalues[correlations == 1.0] = Verdict.INFINITE.pvalue
+        return _Tile(*tile, correlations, pvalues)
+
+    with one_thread(), progress_bar(f"{len(every):,} tiles of pairs", len(every), progress) as step:
+        for _, tile in arrivals(test, every, n_jobs, step, here=True):
+            yield tile
+
+
+Pairs = tuple[NDArray[np.int32], NDArray[np.int32], FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+@dataclass
+class _Found:
+    """Pairs with a p-value of at most alpha, collected tile by tile."""
+
+    p: int
+    alpha: float
+    _parts: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+
+    @property
+    def n_pairs(self) -> int:
+        """All, whether they were looked at or not."""
+        return self.p * (self.p - 1) // 2
+
+    def add(self, tile: _Tile, where: NDArray[np.intp]) -> None:
+        """Collect those of a tile, whose columns are the variables `where`."""
+        i, j = tile.pairs(tile.pvalues <= self.alpha)
+        first, second = where[tile.first][i].astype(np.int32), where[tile.second][j].astype(np.int32)
+        self._parts.append((first, second, tile.correlations[i, j], tile.pvalues[i, j]))
+
+    def sorted(self, dof: float, n: int) -> Pairs:
+        """Those that are found: positions, nats, their errors, p-values and adjusted ones, the smallest first."""
+        empty = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
+        first, second, correlations, pvalues = (np.concatenate(part) for part in zip(empty, *self._parts, strict=True))
+        order = np.lexsort((second, first, pvalues))
+        ranks = np.arange(1, len(order) + 1)
+        steps = self.n_pairs * (pvalues[order] / ranks)
+        adjusted = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+        order, adjusted = order[adjusted <= self.alpha], adjusted[adjusted <= self.alpha]
+        values, errors = pair_information(correlations[order], dof, n)
+        errors[np.isinf(values)] = np.nan
+        return first[order], second[order], values, errors, pvalues[order], adjusted
+
+
+@dataclass(frozen=True)
+class _Matrices:
+    """Matrices on disk, filled tile by tile: the information of all pairs, and their p-values."""
+
+    information: FloatArray
+    pvalues: FloatArray
+
+    @classmethod
+    def make(cls, folder: Path, p: int) -> _Matrices:
+        """Make their files; what is not filled is a column that is determined, which tells nothing."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [
+            np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=np.float64, shape=(p, p))
+            for name in MATRICES
+        ]
+        for file, value, own in zip(files, (0.0, 1.0), (np.nan, np.nan), strict=True):
+            for i in range(p):
+                file[i] = value
+                file[i, i] = own
+        return cls(*files)
+
+    def put(self, tile: _Tile, where: NDArray[np.intp], dof: float, n: int) -> None:
+        """Fill in a tile and its mirror image."""
+        values = pair_information(tile.correlations.ravel(), dof, n).values.reshape(tile.correlations.shape)
+        rows, columns = where[tile.first], where[tile.second]
+        for matrix, block in ((self.information, values), (self.pvalues, tile.pvalues)):
+            if tile.first == tile.second:
+                np.fill_diagonal(block, np.nan)
+            matrix[np.ix_(rows, columns)] = block
+            matrix[np.ix_(columns, rows)] = block.T
+
+
+def _write_parquet(path: Path, pairs: Pairs, names: list[str]) -> None:
+    """Write pairs with their names; a file is whole or not there."""
+    try:
+        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ImportError('a .parquet file needs pyarrow: pip install "pyarrow".') from error
+    words = pa.array(names)
+    columns = [pa.DictionaryArray.from_arrays(pa.array(part), words) for part in pairs[:2]]
+    table = pa.Table.from_arrays([*columns, *map(pa.array, pairs[2:])], names=COLUMNS)
+    unfinished = path.with_name(f".unfinished-{path.name}")
+    try:
+        pq.write_table(table, unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,141 @@
+"""A Dask cluster of two processes: the same bits, few bytes, and nothing lost when a worker or the driver is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pytest
+
+import pydine
+from cluster_data import GIVEN, answer, columns
+from pydine.units import execution
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the engine's own
+
+P, N = 60, 2000
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return answer(P, N)
+
+
+def received():
+    """Bytes that all connections of this process have received, by the kernel's count (tcpi_bytes_received)."""
+    import socket
+    from pathlib import Path
+
+    total = 0
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            if not str(entry.readlink()).startswith("socket:"):
+                continue
+            with socket.socket(fileno=os.dup(int(entry.name))) as connection:
+                info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+        except OSError:
+            continue
+        total += int.from_bytes(info[128:136], sys.byteorder)
+    return total
+
+
+def test_all_pairs_and_what_is_sent(cluster, alone):
+    before = cluster.run(received)
+    with joblib.parallel_config(backend="dask"):
+        cache = pydine.UnitCache()
+        assert answer(P, N, cache=cache) == alone
+    after = cluster.run(received)
+    n_units = len(cache._entries)
+    size = (P + len(GIVEN)) * N * 8
+    sent = [after[worker] - before[worker] for worker in after]
+    assert max(sent) <= 1.5 * size + 2000 * n_units, f"{sent} bytes; {size} of columns, {n_units} units"
+
+
+def test_a_search(cluster, monkeypatch):
+    from pydine.integrations.causal_learn import pc
+
+    data = {name: column for name, column in columns(6, 500).items() if name < "c05"}
+    here = pc(data).G.graph
+    monkeypatch.setattr(execution, "WORTH_A_TRIP", 0.0)
+    with joblib.parallel_config(backend="dask"):
+        np.testing.assert_array_equal(pc(data).G.graph, here)
+
+
+def test_errors_of_the_work_reach_the_caller(cluster):
+    def fail(i):
+        raise ValueError(f"item {i}")
+
+    with joblib.parallel_config(backend="dask"), pytest.raises(ValueError, match="item"):
+        execution.run(fail, range(3), None)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_workers_that_are_killed_halfway(cluster, alone, count):
+    """With the last one all columns are gone: they are sent again."""
+    processes = list(cluster.run(os.getpid).values())
+    done = []
+
+    def step():
+        done.append(1)
+        if len(done) == 20:
+            for process in processes[:count]:
+                os.kill(process, signal.SIGKILL)
+
+    class Watcher:
+        def expect(self, count):
+            pass
+
+        def advance(self):
+            step()
+
+    with joblib.parallel_config(backend="dask"), execution.watched_by(Watcher()):
+        assert answer(P, N) == alone
+    assert len(done) > 20
+
+
+DRIVER = """
+import sys, joblib, pydine, os, signal
+from cluster_data import answer
+from distributed import Client, LocalCluster
+from pydine.units.cache import UnitCache
+if __name__ == "__main__":
+    with Client(sys.argv[1]), joblib.parallel_config(backend="dask"):
+        cache = UnitCache(sys.argv[2])
+        if sys.argv[3] == "killed":
+            keep, kept = UnitCache.keep_as, []
+            def dying(self, key, entry):
+                keep(self, key, entry)
+                kept.append(key)
+                if len(kept) == 25:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            UnitCache.keep_as = dying
+        print(answer(int(sys.argv[4]), int(sys.argv[5]), cache=cache), cache.info().misses)
+"""
+
+
+def test_a_driver_that_is_killed_and_started_again(cluster, alone, tmp_path):
+    def start(how):
+        arguments = [cluster.scheduler.address, str(tmp_path / "cache"), how, str(P), str(N)]
+        environment = {**os.environ, "PYTHONPATH": "tests"}
+        return subprocess.run(
+            [sys.executable, "-c", DRIVER, *arguments], capture_output=True, text=True, env=environment, check=False
+        )
+
+    assert start("killed").returncode == -signal.SIGKILL
+    assert len(list((tmp_path / "cache").glob("*/*.npz"))) >= 25
+    again = start("whole")
+    assert again.returncode == 0, again.stderr
+    found, misses = again.stdout.split()
+    assert found == alone
+    assert 0 < int(misses) <= P - 25 + 10  # and what pairs that are not Gaussian ask for

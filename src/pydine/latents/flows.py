@@ -51,6 +51,10 @@ class Latents:
         In which order, and with which signs, a base is to see the latents; as they are if there is none.
     sides : tuple of str
         What whoever asked calls the first and the second side; a base may see y first.
+    seconds : ndarray, shape (dx + dy, n), optional
+        What stands for the squares of the latents less 1, where a latent is the mean of many: the mean of their squares.
+    has_second : tuple of bool
+        For which latents it does.
     """
 
     dimensions: tuple[int, int, int]
@@ -64,6 +68,8 @@ class Latents:
     two_valued: tuple[bool, ...] = ()
     fold_products: FloatArray | None = None
     sides: tuple[str, str] = ("x", "y")
+    seconds: FloatArray | None = None
+    has_second: tuple[bool, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -100,6 +106,8 @@ class Latents:
             view=None,
             two_valued=two_valued,
             fold_products=products,
+            seconds=None if self.seconds is None else self.seconds[columns],
+            has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
         )
 
     @cached_property

@@ -80,15 +80,18 @@ def _squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
 
     A projection leaves less of a row the more it takes up, so residuals are first divided by what is left of them:
     otherwise the squares of both sides would follow that. Where a column has two values, its square tells what it tells
-    itself: the column stands in its place.
+    itself: the column stands in its place. Where latents are means of many, so are their squares, which are then given.
     """
     left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
     squares = latents.without_z(columns * columns / left)
+    if latents.seconds is not None and any(latents.has_second):
+        chosen = np.array(latents.has_second)
+        squares[chosen] = latents.without_z(latents.seconds[chosen])
     varies = squares.var(axis=1) > SMALLEST_VARIANCE
     if latents.two_valued:
         varies &= ~np.array(latents.two_valued)
-    chosen: FloatArray = np.where(varies[:, None], squares, columns)
-    return chosen
+    found: FloatArray = np.where(varies[:, None], squares, columns)
+    return found
 
 
 def summary(statistic: str, blocks: FloatArray, pvalues: FloatArray) -> Any:

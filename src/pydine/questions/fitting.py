@@ -7,6 +7,7 @@ the bases; an `InformationEstimate` is what comes out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,11 @@ from pydine.bases.gaussian import GaussianBase, algorithmic_error
 from pydine.bases.student import StudentBase
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.mixed import is_mixed, with_plain_given
 from pydine.latents.paper import PaperFlow, fit_paper_flow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
+from pydine.questions.mixed import MixedFit, fit_mixed_question
 from pydine.questions.policy import Mapped, Verdict, mapped, reduced
 from pydine.questions.settings import Settings
 from pydine.results import InformationEstimate
@@ -111,7 +114,7 @@ class Fit:
         return total
 
 
-def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | Verdict:
+def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | MixedFit | Verdict:
     """Fit the flows of a question, and base distributions to their latents.
 
     Parameters
@@ -124,9 +127,14 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
 
     Returns
     -------
-    Fit, or a Verdict if the answer is known without one
+    Fit, a MixedFit if a column of x or y is not continuous, or a Verdict if the answer is known without one
     """
     settings = settings.seeded()
+    if settings.algorithm != "paper":
+        if is_mixed(question):
+            return fit_mixed_question(question, settings, partial(fit, settings=settings))
+        plain = with_plain_given(question)
+        workshop, question = (workshop if plain is question else None), plain
     trials = _tune(question, settings) if settings.tune else []
     if trials:
         settings = settings.tuned(trials[0])
@@ -155,10 +163,17 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
-def information_of(answer: Fit | Verdict, question: Question) -> InformationEstimate:
+def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
     """What is known of a question, in nats: what was estimated, or the verdict."""
+    if isinstance(answer, MixedFit):
+        estimate = answer.estimate
+        details: dict[str, object] = {"weights": estimate.weights}
+        return _information(question, estimate.value, estimate.standard_error, answer.base, details)
     if isinstance(answer, Fit):
-        return answer.information
+        return _information(
+            question, answer.information.value, answer.information.standard_error, answer.information.base,
+            dict(answer.information.details),
+        )
     error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan
     return _information(question, answer.value, error, "gaussian", {"verdict": answer.name})
 

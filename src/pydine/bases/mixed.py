@@ -12,7 +12,7 @@ value is the mean of the two in which these cancel.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from pydine.bases.closed_form import gaussian_information, gaussian_standard_err
 from pydine.bases.tables import Codes, TableFit, codes_of, entropy, fit_table
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.flows import Latents
-from pydine.latents.kinds import Column
+from pydine.latents.kinds import Column, Conditional, Context, Rows
 from pydine.latents.mixed import MixedColumns, MixedMaker
 from pydine.types import FloatArray
 from pydine.units.rows import dealt, outwards
 
+ALONE = "x given y, alone", "y given x, alone"
 MOST_TARGETS = 3  # columns of a side that is predicted column by column although the other one has fewer
 
 
@@ -40,6 +41,8 @@ class MixedEstimate:
         Log-ratios ln p(x, y | z) - ln p(x | z) - ln p(y | z) by models that have, and have not, seen the rows.
     weights : dict of str to float
         What each model counts.
+    models : MixedModels, optional
+        Those of densities, which know what to say of new rows.
     """
 
     value: float
@@ -47,6 +50,40 @@ class MixedEstimate:
     in_sample: FloatArray
     held_out: FloatArray
     weights: dict[str, float]
+    models: MixedModels | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MixedModels:
+    """Densities of each side's columns, with the other side and without it.
+
+    Parameters
+    ----------
+    pairs : tuple of tuple of Conditional and Conditional
+        For each model: the columns' densities with the other side in the context, and without.
+    weights : ndarray, shape (1 + models,)
+        What independence counts, then the models.
+    alone : tuple of Conditional
+        The columns of x, then of y, given z, and those before them in their side.
+    """
+
+    pairs: tuple[tuple[tuple[Conditional, Conditional], ...], ...]
+    weights: FloatArray
+    alone: tuple[Conditional, ...]
+
+    def log_ratio(self, rows: Rows) -> FloatArray:
+        """Log-ratios of new rows, in nats, shape (m,)."""
+        held = [
+            np.sum([seeing.log_density_of(rows) - alone.log_density_of(rows) for seeing, alone in model], axis=0)
+            for model in self.pairs
+        ]
+        ratios: FloatArray = mixture_log_density(np.array([np.zeros(len(held[0])), *held]), self.weights)
+        return ratios
+
+    def log_density(self, rows: Rows) -> FloatArray:
+        """ln p(x | z) + ln p(y | z) of new rows, in nats, shape (m,); of labels and steps they are probabilities."""
+        total: FloatArray = np.sum([conditional.log_density_of(rows) for conditional in self.alone], axis=0)
+        return total
 
 
 def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
@@ -54,12 +91,10 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     table = fit_columns_table(columns)
     if table is not None and table.trust == 1.0:
         return MixedEstimate(table.value, table.standard_error, table.ratios, table.ratios, {"table": 1.0})
-    found = _by_densities(columns, maker)
+    found = by_densities(columns, maker)
     bound = entropy_bound(columns)
     if table is None or table.trust == 0.0:
-        return MixedEstimate(
-            min(found.value, bound), found.standard_error, found.in_sample, found.held_out, found.weights
-        )
+        return replace(found, value=min(found.value, bound))
     share = table.trust
     value = share * table.value + (1.0 - share) * min(found.value, bound)
     error = float(
@@ -68,7 +103,7 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     )
     ratios = [share * table.ratios + (1.0 - share) * part for part in (found.in_sample, found.held_out)]
     weights = {"table": share, **{name: (1.0 - share) * weight for name, weight in found.weights.items()}}
-    return MixedEstimate(value, error, ratios[0], ratios[1], weights)
+    return MixedEstimate(value, error, ratios[0], ratios[1], weights, found.models)
 
 
 def codes_of_columns(columns: Sequence[Column]) -> Codes:
@@ -106,13 +141,14 @@ def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
     return float(bound * -np.expm1(-value / bound)), float(error * np.exp(-value / bound))
 
 
-def _by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
+def by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     """The estimate by densities of columns of each side given the other."""
     dx, dy = len(columns.x), len(columns.y)
     sides = [("y given x", columns.y, columns.x), ("x given y", columns.x, columns.y)]
-    if max(dx, dy) > MOST_TARGETS and dx != dy:
-        sides = sides[:1] if dy < dx else sides[1:]
     plans = [plan for name, targets, others in sides for plan in _plans(name, targets, others, columns)]
+    if max(dx, dy) > MOST_TARGETS and dx != dy:
+        left_out = "x given y" if dy < dx else "y given x"
+        plans = [plan for plan in plans if not plan[0].startswith(left_out) or plan[0] in ALONE]
     asked = [pair for _, pairs, _ in plans for pair in pairs]
     fitted = iter(maker.conditionals(asked))
     found = {name: (base, [next(fitted) for _ in pairs]) for name, pairs, base in plans}
@@ -131,7 +167,10 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     held_out, weights = mixed(held, dealt(outwards(keys), maker.ladder.folds))
     in_sample = mixture_log_density(seen, weights)
     value, error = balanced(in_sample, held_out, maker.ladder.folds)
-    return MixedEstimate(value, error, in_sample, held_out, dict(zip(["none", *names], weights.tolist(), strict=True)))
+    pairs = tuple(tuple(zip(found[name][1], found[found[name][0]][1], strict=True)) for name in names)
+    models = MixedModels(pairs, weights, tuple(c for name in ALONE for c in found[name][1]))
+    counted = dict(zip(["none", *names], weights.tolist(), strict=True))
+    return MixedEstimate(value, error, in_sample, held_out, counted, models)
 
 
 def balanced(in_sample: FloatArray, held_out: FloatArray, folds: int) -> tuple[float, float]:
@@ -147,10 +186,10 @@ def balanced(in_sample: FloatArray, held_out: FloatArray, folds: int) -> tuple[f
 
 def _plans(
     name: str, targets: Sequence[Column], others: Sequence[Column], columns: MixedColumns
-) -> list[tuple[str, list[tuple[Column, FloatArray]], str]]:
+) -> list[tuple[str, list[tuple[Column, Context]], str]]:
     """What is to be fitted for one direction: a name, columns with their contexts, and what they are compared with."""
 
-    def given(*groups: Sequence[Column]) -> list[tuple[Column, FloatArray]]:
+    def given(*groups: Sequence[Column]) -> list[tuple[Column, Context]]:
         return [(target, columns.context(targets[:i], *groups)) for i, target in enumerate(targets)]
 
     alone = f"{name}, alone"

@@ -18,7 +18,7 @@ To write another kind, write another class, and name it in `column_of`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, IntArray
 from pydine.units.cache import UnitCache, fit_units
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import row_marks
+from pydine.units.rows import column_order, row_marks
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.tasks import Fitted, UnitTask
 from pydine.units.unit import FittedUnit
@@ -43,6 +43,8 @@ ROWS_PER_FREQUENCY = 5.0  # rows for each value in each cell of a discrete conte
 SMALLEST_MASS = 1e-7  # of a step whose mean latent is computed from its two ends; less is a point
 INVERSE_SQRT_2PI = 0.3989422804014327
 
+Place = tuple[str, int]  # of a column: "x", "y" or "z", and which of the question's columns there
+Rows = Mapping[Place, FloatArray]  # values (m,) of new rows
 Cells = IntArray  # which of the values of a discrete context each row has, shape (n,)
 
 
@@ -69,6 +71,11 @@ class Column(ABC):
 
     def __init__(self, values: FloatArray) -> None:
         self.values = values
+        self.place: Place = ("", 0)
+
+    def coded(self, values: FloatArray) -> FloatArray:
+        """New values (m,) of the table as the column has its own; other than labels they are the same."""
+        return values
 
     @cached_property
     def context(self) -> FloatArray:
@@ -219,6 +226,7 @@ class NominalColumn(Column):
 
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
+        self.numbers: FloatArray | None = None  # of the table's own, if they are others
         counts = np.bincount(values.astype(np.intp))
         after = np.cumsum(counts[::-1])[::-1]  # rows of a label and those that come later
         self._counts = counts
@@ -230,6 +238,10 @@ class NominalColumn(Column):
         self._cuts = {k: float(normal_quantile(np.array([counts[k] / after[k]]))[0]) for k in self._splits}
         labels = range(len(counts)) if len(counts) > 2 else range(1)
         self._marks = [ScoreMap.fit((values == k).astype(np.float64))[0] for k in labels]
+
+    def coded(self, values: FloatArray) -> FloatArray:
+        """See `Column`."""
+        return values if self.numbers is None else self.numbers[values.astype(np.intp)]
 
     @property
     def order_keys(self) -> FloatArray:
@@ -326,19 +338,52 @@ def column_of(values: FloatArray, kind: Kind) -> Column:
 
 
 @dataclass(frozen=True, eq=False)
+class Context:
+    """Columns as the context of another, in an order that depends on nothing but their values.
+
+    Parameters
+    ----------
+    parents : tuple of Column
+    order : list of int
+        In which order what they are seen as is taken.
+    values : ndarray, shape (c, n)
+        Of the rows that were fitted.
+    """
+
+    parents: tuple[Column, ...]
+    order: list[int]
+    values: FloatArray
+
+    @classmethod
+    def of(cls, parents: Sequence[Column], n: int) -> Context:
+        """The context that columns of n rows make."""
+        if not parents:
+            return cls((), [], np.empty((0, n)))
+        stacked = np.vstack([parent.context for parent in parents])
+        order = column_order(stacked)
+        return cls(tuple(parents), order, np.ascontiguousarray(stacked[order]))
+
+    def of_rows(self, rows: Rows, m: int) -> FloatArray:
+        """The same of m new rows, shape (c, m)."""
+        if not self.parents:
+            return np.empty((0, m))
+        return np.ascontiguousarray(np.vstack([parent.seen(rows[parent.place]) for parent in self.parents])[self.order])
+
+
+@dataclass(frozen=True, eq=False)
 class Conditional:
     """A column given a context, fitted.
 
     Parameters
     ----------
     column : Column
-    context : ndarray, shape (c, n)
+    context : Context
     fitted : tuple of Fitted
         The column's units; with held-out log-densities if they were cross-fitted.
     """
 
     column: Column
-    context: FloatArray
+    context: Context
     fitted: tuple[Fitted, ...]
 
     @property
@@ -349,7 +394,7 @@ class Conditional:
     @cached_property
     def in_sample(self) -> FloatArray:
         """Log-densities of the rows by models that have seen them, in nats, shape (n,)."""
-        return self.column.log_density(self.units, self.column.values, self.context)
+        return self.column.log_density(self.units, self.column.values, self.context.values)
 
     @cached_property
     def held_out(self) -> FloatArray:
@@ -358,18 +403,28 @@ class Conditional:
 
     def residuals(self) -> list[Residual]:
         """What is left of the rows."""
-        return self.column.residuals(self.units, self.column.values, self.context)
+        return self.column.residuals(self.units, self.column.values, self.context.values)
+
+    def log_density_of(self, rows: Rows) -> FloatArray:
+        """Log-densities of new rows, in nats, shape (m,)."""
+        values = rows[self.column.place]
+        return self.column.log_density(self.units, values, self.context.of_rows(rows, len(values)))
+
+    def residuals_of(self, rows: Rows) -> list[Residual]:
+        """What is left of new rows."""
+        values = rows[self.column.place]
+        return self.column.residuals(self.units, values, self.context.of_rows(rows, len(values)))
 
 
 def fit_conditionals(
-    asked: Sequence[tuple[Column, FloatArray]],
+    asked: Sequence[tuple[Column, Context]],
     settings: LadderSettings,
     cache: UnitCache | None,
     n_jobs: int | None,
     is_crossed: bool,
 ) -> list[Conditional]:
-    """Fit columns, each given a context (c, n), all units of all of them together."""
-    tasks = [column.tasks(context, settings, is_crossed) for column, context in asked]
+    """Fit columns, each given a context, all units of all of them together."""
+    tasks = [column.tasks(context.values, settings, is_crossed) for column, context in asked]
     fitted = iter(fit_units([task for some in tasks for task in some], cache, n_jobs))
     return [
         Conditional(column, context, tuple(next(fitted) for _ in some))
@@ -384,7 +439,7 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
     """
     keys = [_frequencies(c) if k is Kind.NOMINAL else ScoreMap.fit(c)[1] for c, k in zip(columns, kinds, strict=True)]
     marks = row_marks(np.array(keys))
-    found = []
+    found: list[Column] = []
     for values, kind in zip(columns, kinds, strict=True):
         if kind is Kind.NOMINAL:
             _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
@@ -392,7 +447,10 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
             order = sorted(range(len(counts)), key=lambda k, c=counts, s=sums: (-int(c[k]), s[k]))  # type: ignore[misc]
             places = np.empty(len(counts))
             places[order] = np.arange(len(counts))
-            found.append(column_of(places[codes], kind))
+            labels = NominalColumn(places[codes])
+            labels.numbers = np.zeros(int(values.max()) + 1)
+            labels.numbers[np.unique(values).astype(np.intp)] = places
+            found.append(labels)
         else:
             found.append(column_of(values, kind))
     return found

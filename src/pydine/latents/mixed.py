@@ -16,13 +16,24 @@ from scipy.linalg import qr
 from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import ROWS_KEPT, Latents
-from pydine.latents.kinds import ROWS_PER_FREQUENCY, Cells, Column, Conditional, Residual, canonical, fit_conditionals
+from pydine.latents.kinds import (
+    ROWS_PER_FREQUENCY,
+    Cells,
+    Column,
+    Conditional,
+    Context,
+    NominalColumn,
+    Place,
+    Residual,
+    canonical,
+    fit_conditionals,
+)
 from pydine.latents.projection import FunctionsOfZ, Projection
 from pydine.latents.workshop import SPARE_DOF
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import View, column_order
+from pydine.units.rows import View
 
 SMALLEST_RESIDUAL = 1e-8  # variance of a residual of which anything is left
 
@@ -46,18 +57,50 @@ def with_plain_given(question: Question) -> Question:
         return question
     every = (*question.x, *question.y, *question.given)
     columns = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
-    sides = len(question.x) + len(question.y)
+    sides, dx = len(question.x) + len(question.y), len(question.x)
+    given = PlainGiven(tuple(columns[sides:]))
+    seen = given(np.ascontiguousarray(table.columns[list(question.given)].T)).T
+    rows = np.vstack([table.columns[list(every[:sides])], seen])
+    counts = [len(column.context) for column in given.columns]
     names = [table.names[i] for i in every[:sides]]
-    rows = [table.columns[i] for i in every[:sides]]
-    for place, column in zip(question.given, columns[sides:], strict=True):
-        seen = [table.columns[place], *column.context[1:]] if table.kind(place) is not Kind.NOMINAL else column.context
-        rows += list(seen)
-        names += [table.names[place]] * len(seen)
+    names += [table.names[i] for i, count in zip(question.given, counts, strict=True) for _ in range(count)]
     places = tuple(range(len(rows)))
-    dx = len(question.x)
-    return Question(
-        Table(np.array(rows), tuple(names), table.kept), places[:dx], places[dx:sides], places[sides:]
+    return PlainQuestion(
+        Table(rows, tuple(names), table.kept), places[:dx], places[dx:sides], places[sides:], as_numbers=given
     )
+
+
+@dataclass(frozen=True, eq=False)
+class PlainGiven:
+    """What is given, as numbers alone.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+    """
+
+    columns: tuple[Column, ...]
+
+    def __call__(self, z: FloatArray) -> FloatArray:
+        """Rows (m, dz) of the question's columns as rows (m, dz') of numbers."""
+        parts = []
+        for values, column in zip(np.ascontiguousarray(z.T), self.columns, strict=True):
+            seen = column.seen(column.coded(values))
+            parts += list(seen) if isinstance(column, NominalColumn) else [values, *seen[1:]]
+        return np.array(parts).T
+
+
+@dataclass(frozen=True, eq=False)
+class PlainQuestion(Question):
+    """A question whose given columns stand for those of another.
+
+    Parameters
+    ----------
+    as_numbers : PlainGiven, optional
+        From rows of those to rows of these.
+    """
+
+    as_numbers: PlainGiven | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +110,11 @@ class MixedColumns:
     Parameters
     ----------
     x, y, z : tuple of Column
-    places : tuple of tuple of int
-        Which of the question's columns of x, of y and of z they are.
     """
 
     x: tuple[Column, ...]
     y: tuple[Column, ...]
     z: tuple[Column, ...]
-    places: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
     @classmethod
     def of(cls, question: Question) -> MixedColumns:
@@ -93,23 +133,28 @@ class MixedColumns:
         every = [i for block in blocks for i in block]
         columns = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
         dx, dy = len(blocks[0]), len(blocks[1])
-        places = tuple(tuple(of.index(i) for i in block) for of, block in zip(question.blocks, blocks, strict=True))
-        return cls(
-            tuple(columns[:dx]), tuple(columns[dx : dx + dy]), tuple(columns[dx + dy :]), places  # type: ignore[arg-type]
-        )
+        found = tuple(columns[:dx]), tuple(columns[dx : dx + dy]), tuple(columns[dx + dy :])
+        for label, every_place, block, group in zip("xyz", question.blocks, blocks, found, strict=True):
+            for i, column in zip(block, group, strict=True):
+                column.place = (label, every_place.index(i))
+        return cls(*found)
 
     @property
     def n_rows(self) -> int:
         """Rows."""
         return len((self.x or self.y)[0].values)
 
-    def context(self, *groups: Sequence[Column]) -> FloatArray:
-        """Columns as a context, shape (c, n), in an order that depends on nothing but their values."""
-        parts = [column.context for group in groups for column in group]
-        if not parts:
-            return np.empty((0, self.n_rows))
-        stacked = np.vstack(parts)
-        return np.ascontiguousarray(stacked[column_order(stacked)])
+    def context(self, *groups: Sequence[Column]) -> Context:
+        """Columns as a context."""
+        return Context.of([column for group in groups for column in group], self.n_rows)
+
+    def rows(self, x: FloatArray, y: FloatArray, z: FloatArray) -> dict[Place, FloatArray]:
+        """New rows (m, dx), (m, dy), (m, dz) of the question's columns, by the places of these."""
+        blocks = {"x": x, "y": y, "z": z}
+        return {
+            column.place: column.coded(np.ascontiguousarray(blocks[column.place[0]][:, column.place[1]]))
+            for column in (*self.x, *self.y, *self.z)
+        }
 
     @cached_property
     def cells(self) -> Cells | None:
@@ -137,16 +182,16 @@ class MixedMaker:
     cache: UnitCache
     n_jobs: int | None = None
 
-    def conditionals(self, asked: Sequence[tuple[Column, FloatArray]]) -> list[Conditional]:
-        """Columns, each given a context (c, n), cross-fitted."""
+    def conditionals(self, asked: Sequence[tuple[Column, Context]]) -> list[Conditional]:
+        """Columns, each given a context, cross-fitted."""
         return fit_conditionals(asked, self.ladder, self.cache, self.n_jobs, is_crossed=True)
 
     def latents(self, columns: MixedColumns) -> Latents | None:
         """What is left of both sides given z, with functions of z projected out; None if nothing is left of one."""
-        z = columns.context(columns.z)
-        sides = *columns.x, *columns.y
+        context = columns.context(columns.z)
+        sides, z = (*columns.x, *columns.y), context.values
         fitted = [column for column in sides if not columns.by_frequency(column)]
-        known = dict(zip(map(id, fitted), self.conditionals([(column, z) for column in fitted]), strict=True))
+        known = dict(zip(map(id, fitted), self.conditionals([(column, context) for column in fitted]), strict=True))
         pieces = [
             (column, piece, key)
             for column in sides

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_rows
+from pydine.latents.mixed import PlainGiven, PlainQuestion, with_plain_given
 from pydine.questions.fitting import fit, information_of
+from pydine.questions.mixed import MixedFit, MixedRows
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import RandomState, Settings
 from pydine.types import FloatArray
@@ -61,6 +64,8 @@ class DINE(BaseEstimator):
         Threads, as in scikit-learn: None is one, -1 all. The result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         What `fit` does with rows that hold NaN or infinity.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say; arrays without names are called x, y and z.
 
     Attributes
     ----------
@@ -105,6 +110,7 @@ class DINE(BaseEstimator):
         random_state: RandomState = Settings.random_state,
         n_jobs: int | None = Settings.n_jobs,
         nan_policy: str = "raise",
+        kinds: Kinds | None = None,
     ) -> None:
         self.base = base
         self.algorithm = algorithm
@@ -119,6 +125,7 @@ class DINE(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.nan_policy = nan_policy
+        self.kinds = kinds
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -151,20 +158,26 @@ class DINE(BaseEstimator):
             The estimator itself, with `information_`.
         """
         settings = self._settings().seeded()
-        question = read_question(x, y, z, data=data, nan_policy=self.nan_policy)
+        question = read_question(x, y, z, data=data, nan_policy=self.nan_policy, kinds=self.kinds)
         answer = fit(question, settings)
         self.information_ = information_of(answer, question)
         self._dimensions = question.dimensions
         self._verdict = answer if isinstance(answer, Verdict) else None
+        self._as_numbers: PlainGiven | None = None
         self.tuning_: list[dict[str, Any]] = []
+        self._like = replace(question, table=replace(question.table, columns=question.table.columns[:, :0]))
         if isinstance(answer, Verdict):
             warn_if_determined(answer, question)
+        elif isinstance(answer, MixedFit):
+            self.flow_ = self._new_rows = answer.of_new_rows()
+            self._columns = tuple(list(range(width)) for width in question.dimensions)
         else:
             self.flow_, self._new_rows = answer.flow, answer.of_new_rows()
             self.tuning_ = [asdict(trial) for trial in answer.trials]
+            asked = with_plain_given(question)
+            self._as_numbers = asked.as_numbers if isinstance(asked, PlainQuestion) else None
             self._columns = tuple(
-                [block.index(i) for i in kept]
-                for block, kept in zip(question.blocks, answer.question.blocks, strict=True)
+                [block.index(i) for i in kept] for block, kept in zip(asked.blocks, answer.question.blocks, strict=True)
             )
         self.n_features_in_ = question.dimensions[0]
         return self
@@ -175,10 +188,13 @@ class DINE(BaseEstimator):
         Returns
         -------
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
-            Finite for finite rows, however far out.
+            Finite for finite rows, however far out. Where a column of x or y is not continuous, they are what is left of
+            the columns given Z: E[latent | value, Z] of ordered steps, and for labels one column less than there are.
         """
         rows = self._read_rows(x, y, z, data)
         latents = self.flow_.transform(*rows)
+        if isinstance(self.flow_, MixedRows):
+            return latents
         filled = []
         for latent, width, kept in zip(latents, self._dimensions, self._columns, strict=False):
             out = np.zeros((len(latent), width))  # of a column that tells nothing beside the others, nothing is left
@@ -219,10 +235,12 @@ class DINE(BaseEstimator):
         check_is_fitted(self, "information_")
         if self._verdict is not None:
             raise ValueError(f"there are no flows to map rows with, because {self._verdict.reason}; fit other columns.")
-        question = read_rows(x, y, z, data=data)
+        question = read_rows(x, y, z, data=data, like=self._like)
         for name, got, expected in zip("xyz", question.dimensions, self._dimensions, strict=True):
             if got != expected:
                 raise ValueError(f"{name} must have {expected} column(s), as in fit, but has {got}.")
-        values = zip(question.values(), self._columns, strict=True)
+        x, y, z = question.values()
+        z = z if self._as_numbers is None else self._as_numbers(z)
+        values = zip((x, y, z), self._columns, strict=True)
         x, y, z = (np.ascontiguousarray(block[:, columns]) for block, columns in values)
         return x, y, z

@@ -6,6 +6,7 @@ the bases; an `InformationEstimate` is what comes out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -17,7 +18,9 @@ from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
 from pydine.bases.student import StudentBase
-from pydine.inputs.table import Question
+from pydine.bases.tables import codes_of, entropy
+from pydine.inputs.kinds import Kind, atoms_of
+from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.mixed import is_mixed, with_plain_given
 from pydine.latents.paper import PaperFlow, fit_paper_flow
@@ -182,9 +185,31 @@ def _information(
     question: Question, value: float, error: float, base: str, details: dict[str, object]
 ) -> InformationEstimate:
     table = question.table
+    x, y, z = (tuple(map(str, kinds)) for kinds in question.kinds)
     return InformationEstimate(
-        value, error, base, table.n_samples, question.dimensions, table.n_dropped, question.names, details
+        value,
+        error,
+        base,
+        table.n_samples,
+        question.dimensions,
+        table.n_dropped,
+        question.names,
+        details,
+        kinds=(x, y, z) if table.kinds else ((), (), ()),
+        entropies=(entropy_of(table, question.x), entropy_of(table, question.y)),
     )
+
+
+def entropy_of(table: Table, columns: Sequence[int]) -> float:
+    """Plug-in entropy of discrete columns together, in nats; infinite if one of them is continuous, or partly so."""
+    if not table.kinds or any(table.kind(i) is Kind.CONTINUOUS or len(atoms_of_column(table, i)) for i in columns):
+        return np.inf
+    return entropy(codes_of(table.columns[list(columns)]))
+
+
+def atoms_of_column(table: Table, i: int) -> FloatArray:
+    """Point masses of a column of steps that is otherwise continuous; none of others."""
+    return atoms_of(table.columns[i]) if table.kind(i) is Kind.ORDINAL else np.empty(0)
 
 
 def _mapped(question: Question, settings: Settings, workshop: Workshop) -> Mapped | Verdict:

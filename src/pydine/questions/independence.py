@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.nulls.analytic import STATISTICS, combined, named_order, sides_of, summary
 from pydine.nulls.blocks import BLOCKS
@@ -37,6 +38,7 @@ def independence_test(
     n_jobs: int | None = None,
     nan_policy: str = "raise",
     cache: CacheLike = None,
+    kinds: Kinds | None = None,
 ) -> IndependenceTestResult:
     """Test whether X is independent of Y, or independent of Y given Z.
 
@@ -73,6 +75,9 @@ def independence_test(
     nan_policy : {"raise", "omit"}, default="raise"
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept. The result does not depend on it.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say: text, categories and booleans are nominal,
+        counts and other numbers that repeat ordinal. Arrays without names are called x, y and z.
 
     Returns
     -------
@@ -95,7 +100,7 @@ def independence_test(
     settings = Settings.of(
         algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
-    question = read_question(x, y, z, data=data, nan_policy=nan_policy)
+    question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds)
     answer = fit(question, settings)
     information, level = information_of(answer, question), float(alpha)
     if isinstance(answer, Verdict):

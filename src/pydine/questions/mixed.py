@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.mixed import MixedEstimate, closed_form, entropy_bound, fit_mixed
+from pydine.bases.gaussian import GaussianBase
+from pydine.bases.mixed import MixedEstimate, MixedModels, by_densities, closed_form, entropy_bound, fit_mixed
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents
-from pydine.latents.mixed import MixedColumns, MixedMaker
-from pydine.questions.policy import Verdict
+from pydine.latents.mixed import MixedColumns, MixedMaker, is_mixed, with_plain_given
+from pydine.latents.workshop import Workshop
+from pydine.questions.policy import Verdict, mapped
 from pydine.questions.settings import Settings
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
@@ -67,17 +70,75 @@ class MixedFit:
         """The same by models that have not seen them, shape (n,)."""
         return self.estimate.held_out
 
+    def of_new_rows(self) -> MixedRows:
+        """What maps new rows, and gives them their pointwise information."""
+        models = self.estimate.models or by_densities(self.columns, self.maker).models
+        if models is None:
+            raise ValueError("these densities have no models")
+        return MixedRows(self.columns, models)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedRows:
+    """New rows of a question about columns of any kind, by densities of its columns.
+
+    Where the estimate itself came from a table of frequencies, or was put together from point masses and the rest,
+    densities say of single rows what it says of all.
+    """
+
+    columns: MixedColumns
+    models: MixedModels
+
+    def __call__(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+        """Pointwise information of rows (m, dx), (m, dy), (m, dz) in nats, shape (m,)."""
+        return self.models.log_ratio(self.columns.rows(x, y, z))
+
+    def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+        """ln p(x | z) + ln p(y | z) of rows, in nats, shape (m,)."""
+        return self.models.log_density(self.columns.rows(x, y, z))
+
+    def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What is left of rows given z, shapes (m, d) and (m, d')."""
+        rows = self.columns.rows(x, y, z)
+        sides: dict[str, list[FloatArray]] = {"x": [], "y": []}
+        for conditional in self.models.alone:
+            sides[conditional.column.place[0]] += [piece.first for piece in conditional.residuals_of(rows)]
+        left, right = (np.array(columns).T for columns in sides.values())
+        return left, right
+
 
 def mixed_maker(settings: Settings) -> MixedMaker:
     """Where units of mixed questions are made with these settings."""
     return MixedMaker(settings.ladder(), settings.cache or UnitCache(), settings.n_jobs)
 
 
-def mixed_latents(question: Question, maker: MixedMaker) -> tuple[MixedColumns, Latents] | Verdict:
-    """Residuals of both sides of a question, unless nothing is left of one."""
+class Tested(NamedTuple):
+    """Latents of a question about columns of any kind, and its information by their closed form, in nats, when asked."""
+
+    latents: Latents
+    bound: float
+    folds: int
+
+    @property
+    def information(self) -> float:
+        """By the Gaussian closed form; below the entropy of a discrete side."""
+        if self.latents.has_second:
+            return closed_form(self.latents, self.bound)[0]
+        return GaussianBase(self.folds).fit(self.latents.seen()).value
+
+
+def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
+    """What a test of a question about columns of any kind works on, unless its answer is known without."""
+    if not is_mixed(question):
+        plain = with_plain_given(question)
+        found = mapped(plain, workshop if plain is question else workshop.on(plain.table))
+        return found if isinstance(found, Verdict) else Tested(found.latents, np.inf, workshop.settings.folds)
     columns = MixedColumns.of(question)
+    maker = MixedMaker(workshop.settings, workshop.cache or UnitCache(), workshop.n_jobs)
     latents = maker.latents(columns) if columns.x and columns.y else None
-    return Verdict.NOTHING_LEFT if latents is None else (columns, latents)
+    if latents is None:
+        return Verdict.NOTHING_LEFT
+    return Tested(latents, entropy_bound(columns), workshop.settings.folds)
 
 
 def fit_mixed_question(

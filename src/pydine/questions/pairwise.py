@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from pydine.bases.closed_form import pair_information
 from pydine.inputs.columns import frame_library
+from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import REST, Variables, read_variables
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
+from pydine.latents.mixed import with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test, pairwise_test
 from pydine.nulls.blocks import adjusted
 from pydine.nulls.screening import not_gaussian
-from pydine.questions.fitting import fit, information_of
+from pydine.questions.fitting import entropy_of, fit, information_of
 from pydine.questions.policy import Verdict, left_over, warn_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.results import InformationEstimate, PairwiseInformation
@@ -48,6 +50,7 @@ def pairwise_information(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     progress: bool | None = None,
+    kinds: Kinds | None = None,
 ) -> PairwiseInformation:
     """Estimate the information between every two variables of a table, alone or given others.
 
@@ -81,6 +84,9 @@ def pairwise_information(
         Where fitted flows are looked for first, and kept: work that was interrupted goes on where it was.
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say. Pairs with a column that is not continuous are
+        asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
 
     Returns
     -------
@@ -102,11 +108,11 @@ def pairwise_information(
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"adjust must be {' or '.join(map(repr, ADJUSTMENTS))}, but got {adjust!r}.")
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    variables = read_variables(data, given, groups, nan_policy)
+    variables = read_variables(data, given, groups, nan_policy, kinds)
     is_rest = isinstance(given, str) and given == REST
     # Fits of single pairs find the units of the whole in the cache, so there always is one.
     asked = _Asked(variables, replace(settings, cache=settings.cache or UnitCache()), is_rest, test, progress)
-    found = asked.one_by_one() if is_rest or len(variables.members) == 2 else asked.together()
+    found = asked.every()
     warn_determined(f"{x} and {y}" for x, y in found.determined(list(variables.members)))
     table, names = variables.table, tuple(variables.members)
 
@@ -128,6 +134,8 @@ def pairwise_information(
         is_shared=found.is_shared,
         adjustment=adjust,
         backend=frame_library(data),
+        kinds=tuple("/".join(dict.fromkeys(table.kind(i) for i in members)) for members in variables.members.values()),
+        entropies=tuple(entropy_of(table, members) for members in variables.members.values()),
     )
 
 
@@ -183,6 +191,41 @@ class _Asked:
         """Flows of single columns that are needed, whatever their number found in the cache."""
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
+
+    def every(self) -> _Pairs:
+        """All pairs: together where that can be done, otherwise one by one."""
+        if self.is_rest or len(self.names) == 2:
+            return self.one_by_one()
+        smooth = [i for i, name in enumerate(self.names) if self._is_continuous(self.variables.members[name])]
+        if len(smooth) == len(self.names) and self._is_continuous(self.variables.given):
+            return self.together()
+        found = _Pairs.empty(len(self.names))
+        both = np.isin(found.pairs, smooth).all(axis=0)
+        if len(smooth) > 2:
+            among = replace(self, variables=self._of_continuous(smooth)).together()
+            places = np.flatnonzero(both)
+            for name in ("values", "errors", "pvalues", "bases"):
+                getattr(found, name)[places] = getattr(among, name)
+            found.n_general, found.is_shared = among.n_general, among.is_shared
+        else:
+            both[:] = False
+        self._ask(found, np.flatnonzero(~both).tolist())
+        return found
+
+    def _is_continuous(self, columns: Sequence[int]) -> bool:
+        return all(self.variables.table.kind(i) is Kind.CONTINUOUS for i in columns)
+
+    def _of_continuous(self, smooth: list[int]) -> Variables:
+        """The variables that are continuous, and what is given as numbers."""
+        members = {self.names[i]: self.variables.members[self.names[i]] for i in smooth}
+        columns = [i for positions in members.values() for i in positions]
+        plain = with_plain_given(Question(self.variables.table, tuple(columns), (), self.variables.given))
+        if plain.table is self.variables.table:
+            return replace(self.variables, members=members)
+        place = {i: k for k, i in enumerate(columns)}
+        return Variables(
+            plain.table, {name: tuple(place[i] for i in positions) for name, positions in members.items()}, plain.given
+        )
 
     def together(self) -> _Pairs:
         """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
@@ -275,7 +318,7 @@ class _Asked:
             answer = fit(question, settings, workshop)
             if isinstance(answer, Verdict):
                 return information_of(answer, question), answer.pvalue
-            return answer.information, analytic_test(answer.latents).pvalue if self.test else np.nan
+            return information_of(answer, question), analytic_test(answer.latents).pvalue if self.test else np.nan
 
         units = f"{n_units:,} units for " if n_units else ""
         with progress_bar(f"fitting {units}{len(chosen):,} pairs", len(chosen), self.progress) as step:

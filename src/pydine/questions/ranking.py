@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pydine.inputs.columns import Source
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question
 from pydine.nulls.analytic import analytic_test
@@ -95,6 +96,7 @@ def rank(
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
+    kinds: Kinds | None = None,
     progress: bool | None = None,
 ) -> Ranking:
     """Rank columns by the information they have about a target, alone and given all the others.
@@ -108,8 +110,9 @@ def rank(
         The columns to rank; every column but the target by default.
     alpha : float, default=0.05
         The share of false discoveries that is accepted among the columns said to add something.
-    base, random_state, n_jobs, nan_policy
-        As in `mutual_information`. Rows with a missing value in any of the columns are left out of every estimate.
+    base, random_state, n_jobs, nan_policy, kinds
+        As in `mutual_information`. Rows with a missing value in any of the columns are left out of every estimate, and
+        columns that are identifiers out of the ranking, with a warning.
     progress : bool or None, default=None
         Whether to show a bar with the time left on the standard error; None to do so on a terminal.
 
@@ -135,7 +138,7 @@ def rank(
         features = [name for name in Source.read(data).names if name != target]
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache()).seeded()
     # One reading for all: the same rows in every estimate, and one warning of ties.
-    whole = read_question(features, target, data=data, nan_policy=nan_policy)
+    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, many_x=True)
     answers: list[tuple[_Answer, _Answer]] = []
     with progress_bar(f"{len(whole.x)} columns", len(whole.x), progress) as advance:
         for i in whole.x:

@@ -48,6 +48,10 @@ class PairwiseInformation:
         ``"bh"`` or ``"holm"``.
     backend : str
         The library that frames are made with: that of the data, if it was a frame.
+    kinds : tuple of str
+        What each variable is: ``"continuous"``, ``"ordinal"``, ``"nominal"``, or several of them.
+    entropies : tuple of float
+        Of each variable in nats; infinite if it is not discrete.
     """
 
     names: tuple[str, ...]
@@ -64,6 +68,24 @@ class PairwiseInformation:
     is_shared: bool
     adjustment: str
     backend: str = field(default="pandas", repr=False)
+    kinds: tuple[str, ...] = ()
+    entropies: tuple[float, ...] = ()
+
+    @property
+    def correlations(self) -> FloatArray:
+        """The values from 0 to 1, sqrt(1 - exp(-2 I)): |r| of two normal variables; the diagonal is NaN, shape (p, p)."""
+        scaled: FloatArray = np.sqrt(-np.expm1(-2.0 * np.maximum(self.values, 0.0)))
+        return scaled
+
+    @property
+    def explained(self) -> FloatArray:
+        """The share of the entropy of the column's variable that the row's tells, shape (p, p).
+
+        NaN in columns of variables that are not discrete.
+        """
+        entropies = np.array(self.entropies) if self.entropies else np.full(len(self.names), np.inf)
+        shares = np.where(np.isfinite(entropies), np.maximum(self.values, 0.0) / entropies, np.nan)
+        return np.minimum(shares, 1.0)
 
     @property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -73,7 +95,8 @@ class PairwiseInformation:
         return first[order], second[order]
 
     def columns(self, level: float = 0.95) -> dict[str, list[Any]]:
-        """The ranked table as columns: x, y, information, standard_error, low, high, pvalue, adjusted_pvalue, base.
+        """The ranked table as columns: x, y, information, standard_error, low, high, pvalue, adjusted_pvalue, base,
+        correlation, explained.
 
         Parameters
         ----------
@@ -82,6 +105,8 @@ class PairwiseInformation:
         """
         pairs = first, second = self.pairs
         values, errors = self.values[pairs], self.standard_errors[pairs]
+        shares = self.explained
+        of_second = shares[pairs]
         margin = NormalDist().inv_cdf(0.5 + 0.5 * level) * errors
         return {
             "x": [self.names[i] for i in first],
@@ -93,6 +118,8 @@ class PairwiseInformation:
             "pvalue": self.pvalues[pairs].tolist(),
             "adjusted_pvalue": self.adjusted_pvalues[pairs].tolist(),
             "base": self.bases[pairs].tolist(),
+            "correlation": self.correlations[pairs].tolist(),
+            "explained": np.where(np.isnan(of_second), shares[second, first], of_second).tolist(),
         }
 
     def to_frame(self) -> Any:
@@ -101,7 +128,8 @@ class PairwiseInformation:
         Returns
         -------
         frame
-            Columns x, y, information, standard_error, low, high (nats; a 95% interval), pvalue, adjusted_pvalue, base.
+            Columns x, y, information, standard_error, low, high (nats; a 95% interval), pvalue, adjusted_pvalue, base,
+            correlation (from 0 to 1) and explained (a share of the entropy of y, or of x, if one is discrete).
         """
         return _frame(self.columns(), self.backend)
 

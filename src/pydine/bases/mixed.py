@@ -2,7 +2,8 @@
 
 Both sides are predicted, each from the other: a label from numbers is a classification, a number from a label a flow for
 each label, and one is often easier than the other. Beside models that see z there are some that do not, so that a z which
-does nothing does no harm, and independence. All are mixed with weights that maximise the likelihood of held-out rows.
+does nothing does no harm, models of latents given z in place of numbers, which are rid of what z does to them, and independence. All
+are mixed with weights that maximise the likelihood of held-out rows.
 
 The mean log-ratio of held-out rows is too low, by what could not be learned from the other rows, and that of rows that
 the models have seen is too high. With p parameters, regular models and K folds, by p K / (2 (K - 1) n) and p / (2 n): the
@@ -11,8 +12,9 @@ value is the mean of the two in which these cancel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +23,12 @@ from pydine.bases.closed_form import gaussian_information, gaussian_standard_err
 from pydine.bases.tables import Codes, TableFit, codes_of, entropy, fit_table
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.flows import Latents
-from pydine.latents.kinds import Column, Conditional, Context, Rows
+from pydine.latents.kinds import Column, Conditional, Context, ContinuousColumn, Rows
 from pydine.latents.mixed import MixedColumns, MixedMaker
 from pydine.types import FloatArray
 from pydine.units.rows import dealt, outwards
 
+LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 MOST_TARGETS = 3  # columns of a side that is predicted column by column although the other one has fewer
 
@@ -143,34 +146,79 @@ def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
 
 def by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     """The estimate by densities of columns of each side given the other."""
-    dx, dy = len(columns.x), len(columns.y)
-    sides = [("y given x", columns.y, columns.x), ("x given y", columns.x, columns.y)]
-    plans = [plan for name, targets, others in sides for plan in _plans(name, targets, others, columns)]
-    if max(dx, dy) > MOST_TARGETS and dx != dy:
-        left_out = "x given y" if dy < dx else "y given x"
-        plans = [plan for plan in plans if not plan[0].startswith(left_out) or plan[0] in ALONE]
-    asked = [pair for _, pairs, _ in plans for pair in pairs]
-    fitted = iter(maker.conditionals(asked))
-    found = {name: (base, [next(fitted) for _ in pairs]) for name, pairs, base in plans}
-    names = [name for name, (base, _) in found.items() if base]
+    plans = _plans(columns, "")
+    found = _fitted(plans, maker)
+    if (latent := _of_latents(columns, [c for name in ALONE for c in found[name]])) is not None:
+        more = _plans(latent, LATENT)
+        plans = {**plans, **more}
+        found = {**found, **_fitted(more, maker)}
+    pairs = {name: tuple(zip(found[name], found[plan.base], strict=True)) for name, plan in plans.items() if plan.base}
 
     def ratio(name: str, attribute: str) -> FloatArray:
-        base, seeing = found[name]
-        pairs = zip(seeing, found[base][1], strict=True)
-        total: FloatArray = np.sum([getattr(a, attribute) - getattr(b, attribute) for a, b in pairs], axis=0)
+        terms = [getattr(seeing, attribute) - getattr(alone, attribute) for seeing, alone in pairs[name]]
+        total: FloatArray = np.sum(terms, axis=0)
         return total
 
     n = columns.n_rows
-    held = np.array([np.zeros(n), *(ratio(name, "held_out") for name in names)])
-    seen = np.array([np.zeros(n), *(ratio(name, "in_sample") for name in names)])
+    held = np.array([np.zeros(n), *(ratio(name, "held_out") for name in pairs)])
+    seen = np.array([np.zeros(n), *(ratio(name, "in_sample") for name in pairs)])
     keys = np.vstack([column.order_keys for column in (*columns.x, *columns.y)])
     held_out, weights = mixed(held, dealt(outwards(keys), maker.ladder.folds))
     in_sample = mixture_log_density(seen, weights)
     value, error = balanced(in_sample, held_out, maker.ladder.folds)
-    pairs = tuple(tuple(zip(found[name][1], found[found[name][0]][1], strict=True)) for name in names)
-    models = MixedModels(pairs, weights, tuple(c for name in ALONE for c in found[name][1]))
-    counted = dict(zip(["none", *names], weights.tolist(), strict=True))
+    models = MixedModels(tuple(pairs.values()), weights, tuple(c for name in ALONE for c in found[name]))
+    counted = dict(zip(["none", *pairs], weights.tolist(), strict=True))
     return MixedEstimate(value, error, in_sample, held_out, counted, models)
+
+
+def _of_latents(columns: MixedColumns, alone: Sequence[Conditional]) -> MixedColumns | None:
+    """The same columns with continuous ones as their latents given z, which hold the same information given z.
+
+    What z does to a number is gone from its latent, and need not be learned again beside what the other side does. None
+    if z does nothing to any of them.
+    """
+    latents: dict[int, Column] = {}
+    for conditional in alone:
+        column = conditional.column
+        if column.is_discrete or not conditional.units[0].models or not columns.z:
+            continue
+        latent = ContinuousColumn(conditional.residuals()[0].first)
+        latent.place, latent.given = column.place, conditional
+        latents[id(column)] = latent
+    if not latents:
+        return None
+    x, y = (tuple(latents.get(id(column), column) for column in side) for side in (columns.x, columns.y))
+    return replace(columns, x=x, y=y)
+
+
+class _Plan(NamedTuple):
+    """Columns of one side, each with its context, and the name of what they are compared with, if anything."""
+
+    asked: list[tuple[Column, Context]]
+    base: str = ""
+
+
+def _fitted(plans: Mapping[str, _Plan], maker: MixedMaker) -> dict[str, list[Conditional]]:
+    fitted = iter(maker.conditionals([pair for plan in plans.values() for pair in plan.asked]))
+    return {name: [next(fitted) for _ in plan.asked] for name, plan in plans.items()}
+
+
+def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
+    """What is to be fitted, by name: each side given z, given the other side and z, and given the other side alone."""
+    plans: dict[str, _Plan] = {}
+    for name, targets, others in (("y given x", columns.y, columns.x), ("x given y", columns.x, columns.y)):
+
+        def given(*groups: Sequence[Column], targets: Sequence[Column] = targets) -> list[tuple[Column, Context]]:
+            return [(target, columns.context(targets[:i], *groups)) for i, target in enumerate(targets)]
+
+        alone = f"{name}, alone{suffix}"
+        plans[alone] = _Plan(given(columns.z))
+        if len(targets) > max(MOST_TARGETS, len(others)):
+            continue  # the other side is easier to predict
+        plans[f"{name}{suffix}"] = _Plan(given(others, columns.z), alone)
+        if columns.z:
+            plans[f"{name}, without z{suffix}"] = _Plan(given(others), alone)
+    return plans
 
 
 def balanced(in_sample: FloatArray, held_out: FloatArray, folds: int) -> tuple[float, float]:
@@ -182,16 +230,3 @@ def balanced(in_sample: FloatArray, held_out: FloatArray, folds: int) -> tuple[f
     rows = share * in_sample + (1.0 - share) * held_out
     sampling = float(rows.std() / np.sqrt(len(rows)))
     return float(rows.mean()), float(np.hypot(sampling, 0.25 * (in_sample.mean() - held_out.mean())))
-
-
-def _plans(
-    name: str, targets: Sequence[Column], others: Sequence[Column], columns: MixedColumns
-) -> list[tuple[str, list[tuple[Column, Context]], str]]:
-    """What is to be fitted for one direction: a name, columns with their contexts, and what they are compared with."""
-
-    def given(*groups: Sequence[Column]) -> list[tuple[Column, Context]]:
-        return [(target, columns.context(targets[:i], *groups)) for i, target in enumerate(targets)]
-
-    alone = f"{name}, alone"
-    plans = [(alone, given(columns.z), ""), (name, given(others, columns.z), alone)]
-    return [*plans, (f"{name}, without z", given(others), alone)] if columns.z else plans

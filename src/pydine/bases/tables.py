@@ -76,14 +76,33 @@ def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
     ratios = np.log(counts / expected)
     plug_in = float(counts @ ratios / n)
     of_rows = ratios[seen]
+    error = _error(cell, counts, shape, n)
     bound = min(_conditional(with_x, in_z), _conditional(with_y, in_z)) / n
     if len(counts) in (np.count_nonzero(with_x), np.count_nonzero(with_y)):  # one side determines the other
         bias = 0.0
     else:
         bias = _bias(cell, counts, with_x, with_y, in_z) / n
-    error = float(of_rows.std() / np.sqrt(n))
     trust = smooth_step(rows_per_cell(x, y, z), *ROWS_PER_CELL)
     return TableFit(min(plug_in - bias, bound), error, of_rows, trust)
+
+
+def _error(cell: NDArray[np.intp], counts: FloatArray, shape: tuple[int, int, int], n: int) -> float:
+    """Standard error of a table's information, as if half a row more had been seen in every cell (Jeffreys).
+
+    Without, a cell that happens to be empty would be taken for one that always is.
+    """
+    mean, square = 0.0, 0.0
+    for k in range(shape[0]):
+        here = cell[0] == k
+        found = np.zeros(shape[1:])
+        found[cell[1][here], cell[2][here]] = counts[here]
+        found = found[found.any(axis=1)][:, found.any(axis=0)]
+        rows, extra = found.sum(), min(0.5, 0.1 * found.sum() / max(found.size, 1))
+        shares = (found + extra) / (rows + extra * found.size)
+        ratios = np.log(shares / (shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)))
+        mean += float(rows / n * (shares * ratios).sum())
+        square += float(rows / n * (shares * ratios**2).sum())
+    return float(np.sqrt(max(square - mean * mean, 0.0) / n))
 
 
 def _n_levels(x: Codes, z: Codes) -> FloatArray:

@@ -34,7 +34,7 @@ __all__ = ["Kind", "Kinds", "atoms_of", "check_kinds", "is_identifier", "kind_of
 
 COARSE = 1.0 / 30.0  # probability that two rows have the same value, from which on a column has steps
 ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.03, 10, 5.0  # rows of a point mass, and how much more than is usual
-MOST_ATOMS = 4  # more of them are steps like others
+MOST_ATOMS = 10  # more of them are steps like others
 LEVEL_ROWS, MOST_LEVELS = 10, 24  # rows of a label that stands by itself, and how many do
 REPEATED = 3.0  # times that a label comes up on average, if it is none of an identifier
 

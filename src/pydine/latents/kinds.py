@@ -77,6 +77,10 @@ class Column(ABC):
         """New values (m,) of the table as the column has its own; other than labels they are the same."""
         return values
 
+    def values_of(self, rows: Rows) -> FloatArray:
+        """The column's values in new rows, shape (m,)."""
+        return rows[self.place]
+
     @cached_property
     def context(self) -> FloatArray:
         """The column as others see it, shape (c, n)."""
@@ -118,11 +122,24 @@ class Column(ABC):
 
 
 class ContinuousColumn(Column):
-    """Real numbers."""
+    """Real numbers.
+
+    Attributes
+    ----------
+    given : Conditional, optional
+        If the numbers are latents of other ones: of which, and given what.
+    """
+
+    given: Conditional | None = None
 
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
         self._map, self._scores = ScoreMap.fit(values)
+
+    def values_of(self, rows: Rows) -> FloatArray:
+        """See `Column`."""
+        own = rows[self.place]
+        return own if self.given is None else self.given.residuals_of(rows)[0].first
 
     @property
     def is_discrete(self) -> bool:
@@ -367,7 +384,7 @@ class Context:
         """The same of m new rows, shape (c, m)."""
         if not self.parents:
             return np.empty((0, m))
-        return np.ascontiguousarray(np.vstack([parent.seen(rows[parent.place]) for parent in self.parents])[self.order])
+        return np.ascontiguousarray(np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])[self.order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -407,12 +424,12 @@ class Conditional:
 
     def log_density_of(self, rows: Rows) -> FloatArray:
         """Log-densities of new rows, in nats, shape (m,)."""
-        values = rows[self.column.place]
+        values = self.column.values_of(rows)
         return self.column.log_density(self.units, values, self.context.of_rows(rows, len(values)))
 
     def residuals_of(self, rows: Rows) -> list[Residual]:
         """What is left of new rows."""
-        values = rows[self.column.place]
+        values = self.column.values_of(rows)
         return self.column.residuals(self.units, values, self.context.of_rows(rows, len(values)))
 
 

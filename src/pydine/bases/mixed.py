@@ -1,13 +1,13 @@
-"""Columns of any kind to nats: E[ln p(y | x, z) - ln p(y | z)], which holds whatever x, y and z are (paper, Definition 2).
+"""Columns of any kind to nats: E[ln p(y | x, z) - ln p(y | z)], which holds for all of them (paper, Definition 2).
 
-Both sides are predicted, each from the other: a label from numbers is a classification, a number from a label a flow for
-each label, and one is often easier than the other. Beside models that see z there are some that do not, so that a z which
-does nothing does no harm, models of latents given z in place of numbers, which are rid of what z does to them, and independence. All
-are mixed with weights that maximise the likelihood of held-out rows.
+Both sides are predicted, each from the other: a label from numbers is a classification, a number from a label a flow
+for each label, and one is often easier than the other. Beside models that see z there are some that do not, so that a
+z which does nothing does no harm, models of latents given z in place of numbers, which are rid of what z does to
+them, and independence. All are mixed with weights that maximise the likelihood of held-out rows.
 
 The mean log-ratio of held-out rows is too low, by what could not be learned from the other rows, and that of rows that
-the models have seen is too high. With p parameters, regular models and K folds, by p K / (2 (K - 1) n) and p / (2 n): the
-value is the mean of the two in which these cancel.
+the models have seen is too high. With p parameters, regular models and K folds, by p K / (2 (K - 1) n) and p / (2 n):
+the value is the mean of the two in which these cancel.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Discrete columns on all sides: a contingency table is the model, and no flow is needed.
 
 The plug-in information of a table is too large, by about one half for every cell that is free, over n. How much exactly
-depends on what is expected in the cells: with N a Poisson number of mean m, E[N ln N] - m ln m is near one half for large
-m and near zero for small ones. So the bias is summed over the cells' expected numbers. Those lie between what
+depends on what is expected in the cells: with N a Poisson number of mean m, E[N ln N] - m ln m is near one half for
+large m and near zero for small ones. So the bias is summed over the cells' expected numbers. Those lie between what
 independence expects and what was seen, the nearer to the former the less the table departs from it (James and Stein).
 """
 
@@ -118,7 +118,9 @@ def _conditional(counts: FloatArray, totals: FloatArray) -> float:
     return float(-(counts * np.log(share)).sum())
 
 
-def _bias(cell: NDArray[np.intp], counts: FloatArray, with_x: FloatArray, with_y: FloatArray, in_z: FloatArray) -> float:
+def _bias(
+    cell: NDArray[np.intp], counts: FloatArray, with_x: FloatArray, with_y: FloatArray, in_z: FloatArray
+) -> float:
     """N times what the plug-in information is too large by, about."""
     total, squares, freedom, departures = 0.0, 0.0, 0.0, []
     for k in np.flatnonzero(in_z > 0.0):

@@ -80,9 +80,7 @@ class Columns:
         """Some of the columns."""
         names = tuple(self.names[i] for i in columns)
         levels = {name: self.levels[name] for name in names if name in self.levels}
-        return Columns(
-            self.label, names, self.values[:, list(columns)], tuple(self.kind(i) for i in columns), levels
-        )
+        return Columns(self.label, names, self.values[:, list(columns)], tuple(self.kind(i) for i in columns), levels)
 
 
 def read_columns(label: str, value: Any, source: Source | None = None) -> Columns:
@@ -315,7 +313,7 @@ def _ordered_categories(column: Any) -> tuple[str, ...] | None:
 
 
 def _labels(items: Sequence[Any], order: tuple[str, ...] | None = None) -> _Read:
-    """Codes of labels, None and NaN missing: in the order given, which means something then, or in that of their names."""
+    """Codes of labels, None and NaN missing: in an order that means something, if given, or in that of their names."""
     missing = np.array([item is None or item != item for item in items], dtype=np.bool_)
     text = np.array(["" if gone else str(item) for item, gone in zip(items, missing, strict=True)], dtype=np.str_)
     if order is None:

@@ -3,16 +3,16 @@
 - *continuous*: real numbers that hardly repeat. What is estimated is a density.
 - *ordinal*: ordered steps. Counts, integers of few values, ordered categories, numbers with many ties, and continuous
   numbers with point masses among them (zeros of a rainfall, a detection limit).
-- *nominal*: labels. Text, categories, booleans, and whatever has two values. In which order they stand, and what they are
-  called, changes no answer.
+- *nominal*: labels. Text, categories, booleans, and whatever has two values. In which order they stand, and what they
+  are called, changes no answer.
 
 The rule (`kind_of`), in this order:
 
 1. Text, unordered categories and booleans are nominal; ordered categories are ordinal. The type of the column says so.
 2. Numbers with two different values are nominal: with two, there is no order to speak of.
 3. Numbers are ordinal if two rows drawn at random have the same value with a probability of more than 1 / 30, or if
-   there are point masses: values that 3% of the rows (and ten rows) hold, and that are five times as frequent as is usual
-   in the column.
+   there are point masses: values that 3% of the rows (and ten rows) hold, and that are five times as frequent as is
+   usual in the column.
 4. All others are continuous. Ties among them are so fine that a step can be taken for a point.
 
 Labels with fewer than ten rows, and those beyond the 24 most frequent, are taken together as one. A column in which
@@ -108,14 +108,14 @@ def is_identifier(column: FloatArray) -> bool:
 def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:
     """Labels (n,) as whole numbers from 0 on, the most frequent first, the rare ones as one, which comes last.
 
-    Labels that are as frequent as each other stay in the order of their codes. The new code of every old one is returned
-    beside them.
+    Labels that are as frequent as each other stay in the order of their codes. The new code of every old one is
+    returned beside them.
     """
     values, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     places = np.empty(len(counts), dtype=np.intp)
     places[order] = np.arange(len(counts))
-    own = int(min(np.count_nonzero(counts >= LEVEL_ROWS), MOST_LEVELS))
+    own = min(int(np.count_nonzero(counts >= LEVEL_ROWS)), MOST_LEVELS)
     if len(counts) - own > 1 and own > 0:
         places = np.minimum(places, own)
     return places[inverse].astype(np.float64), dict(zip(values.tolist(), places.tolist(), strict=True))

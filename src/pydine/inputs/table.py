@@ -93,11 +93,11 @@ def signature_of(column: FloatArray, kind: Kind = Kind.CONTINUOUS) -> bytes:
 
     Of a nominal column, of its labels, numbered as they come up.
     """
-    _, first, ranks = np.unique(column, return_index=True, return_inverse=True)
+    _, places, ranks = np.unique(column, return_index=True, return_inverse=True)
     ranks = ranks.astype(np.int64)
     if kind is Kind.NOMINAL:
-        numbers = np.empty(len(first), dtype=np.int64)
-        numbers[np.argsort(first)] = np.arange(len(first))
+        numbers = np.empty(len(places), dtype=np.int64)
+        numbers[np.argsort(places)] = np.arange(len(places))
         return hashlib.blake2b(b"labels" + numbers[ranks].tobytes(), digest_size=16).digest()
     top = int(ranks.max())
     first = int(np.argmax(2 * ranks != top))

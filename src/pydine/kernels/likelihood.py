@@ -14,9 +14,9 @@ Rows are worked on in blocks and every array is (feature, row), so that the inne
 vectorise. Arithmetic is in the dtype of the parameters (float32 in use, float64 in the gradient's test); what is
 summed over blocks is float64.
 
-A target of ordered steps (counts, ranks, many ties) has two cut points a < b a row instead, and the mixture's probability
-between them, ln(F(b | x) - F(a | x)): the same mixture, integrated over the step. Its code is compiled when a unit has
-such a target, not before.
+A target of ordered steps (counts, ranks, many ties) has two cut points a < b a row instead, and the mixture's
+probability between them, ln(F(b | x) - F(a | x)): the same mixture, integrated over the step. Its code is compiled
+when a unit has such a target, not before.
 
 Parameters are one flat vector: l (c,) and g (c,) if `skip`, then for each layer its weights (out, in) by rows and
 its biases (out,). With `groups` = 3 the last layer is block-diagonal: logits, means and log-scales each see a third
@@ -234,7 +234,7 @@ def _mixture(k, to, values, slopes, centred, log_scale, inside, density, d_locat
 def _step_mixture(
     k, to, values, slopes, centred, lower, upper, log_scale, inside, density, d_location, d_log_scale, scratch, gradient
 ):
-    """Log-probability of a block's steps, from `lower` to `upper`, and slopes of the outputs; the rest as in `_mixture`.
+    """Log-probability of a block's steps, from `lower` to `upper`, and slopes of the outputs; see `_mixture`.
 
     With z_a and z_b the standardised cut points, a component has the mass Phi(z_b) - Phi(z_a), from tails on the side
     where they are small; its slopes are differences of normal densities (phi) there: phi(z_a) - phi(z_b) over sigma for

@@ -98,7 +98,8 @@ def maximise(
     ----------
     start, decay : (p,) float64.
     target, context : (n,), or (2, n) for steps, and (c, n) float32, the rows to learn from.
-    held_target, held_context : (m,) or (2, m), and (c, m) float32; with m > 0 the search ends after `patience` iterations without
+    held_target, held_context : (m,) or (2, m), and (c, m) float32; with m > 0 the search ends after `patience`
+    iterations without
         a better likelihood on these rows.
     tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
 

@@ -52,7 +52,8 @@ class Latents:
     sides : tuple of str
         What whoever asked calls the first and the second side; a base may see y first.
     seconds : ndarray, shape (dx + dy, n), optional
-        What stands for the squares of the latents less 1, where a latent is the mean of many: the mean of their squares.
+        What stands for the squares of the latents less 1, where a latent is the mean of many: the mean of their
+        squares.
     has_second : tuple of bool
         For which latents it does.
     """

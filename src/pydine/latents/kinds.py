@@ -2,11 +2,11 @@
 
 What a kind has to say (`Column`):
 
-- ``context``: the columns as which it enters the context of others, normal scores of shape (c, n). Labels are indicators,
-  one for each; numbers are themselves, with an indicator for each point mass.
-- ``tasks``: the units that model it given a context. Numbers are one unit. So are ordered steps, whose likelihood is the
-  mixture's probability between two cut points. Labels are a series of yes/no questions, the most frequent label first:
-  is it this one, given that it is none before?
+- ``context``: the columns as which it enters the context of others, normal scores of shape (c, n). Labels are
+  indicators, one for each; numbers are themselves, with an indicator for each point mass.
+- ``tasks``: the units that model it given a context. Numbers are one unit. So are ordered steps, whose likelihood is
+  the mixture's probability between two cut points. Labels are a series of yes/no questions, the most frequent label
+  first: is it this one, given that it is none before?
 - ``conditional``: what those units, once fitted, say of rows: log-densities, and *residuals*, columns whose mean is 0
   given the context. They are what a test works on. Of numbers it is the latent. Of a step it is the mean of the latents
   that the step could stand for, E[latent | value, context], and that of their squares less 1: no draw is needed. Of a
@@ -18,7 +18,7 @@ To write another kind, write another class, and name it in `column_of`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -51,8 +51,8 @@ Cells = IntArray  # which of the values of a discrete context each row has, shap
 class Residual(NamedTuple):
     """A column (n,) of mean 0 given a context, and what its square has beyond a function of the context.
 
-    `second` is None if the square is to be taken of `first` itself, as of a latent. Where `is_label`, the column has two
-    values but for what the context adds: its square tells nothing more.
+    `second` is None if the square is to be taken of `first` itself, as of a latent. Where `is_label`, the column has
+    two values but for what the context adds: its square tells nothing more.
     """
 
     first: FloatArray
@@ -250,7 +250,8 @@ class NominalColumn(Column):
         self._splits = [
             k
             for k in range(len(counts) - 1)
-            if after[k] >= min(SPLIT_ROWS, len(values)) and min(counts[k], after[k + 1]) >= min(SPLIT_SIDE, counts.min())
+            if after[k] >= min(SPLIT_ROWS, len(values))
+            and min(counts[k], after[k + 1]) >= min(SPLIT_SIDE, counts.min())
         ]
         self._cuts = {k: float(normal_quantile(np.array([counts[k] / after[k]]))[0]) for k in self._splits}
         labels = range(len(counts)) if len(counts) > 2 else range(1)
@@ -324,9 +325,7 @@ class NominalColumn(Column):
         return found
 
 
-def step_residual(
-    lower: tuple[FloatArray, FloatArray], upper: tuple[FloatArray, FloatArray]
-) -> Residual:
+def step_residual(lower: tuple[FloatArray, FloatArray], upper: tuple[FloatArray, FloatArray]) -> Residual:
     """The mean latent of each step, and that of the squares less 1, from the two tails at either end of it, (n,) each.
 
     With q the normal quantiles of the ends and phi the normal density there, they are the differences of phi, and of
@@ -346,7 +345,11 @@ def step_residual(
     return Residual(first, second)
 
 
-KINDS = {Kind.CONTINUOUS: ContinuousColumn, Kind.ORDINAL: OrdinalColumn, Kind.NOMINAL: NominalColumn}
+KINDS: dict[Kind, Callable[[FloatArray], Column]] = {
+    Kind.CONTINUOUS: ContinuousColumn,
+    Kind.ORDINAL: OrdinalColumn,
+    Kind.NOMINAL: NominalColumn,
+}
 
 
 def column_of(values: FloatArray, kind: Kind) -> Column:
@@ -384,7 +387,9 @@ class Context:
         """The same of m new rows, shape (c, m)."""
         if not self.parents:
             return np.empty((0, m))
-        return np.ascontiguousarray(np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])[self.order])
+        return np.ascontiguousarray(
+            np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])[self.order]
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """A question about columns of any kind: its columns as the engine sees them, and their residuals given z as latents.
 
-`MixedColumns` is a function of the question's own columns, whatever else the table holds, so every door that asks the same
-question sees the same columns.
+`MixedColumns` is a function of the question's own columns, whatever else the table holds, so every door that asks the
+same question sees the same columns.
 """
 
 from __future__ import annotations
@@ -173,6 +173,14 @@ class MixedColumns:
         levels = len(np.unique(column.values)) * (int(self.cells.max()) + 1)
         return self.n_rows >= ROWS_PER_FREQUENCY * levels
 
+    def residuals(self, column: Column, fitted: Conditional | None) -> list[Residual]:
+        """What is left of a column given z: by what was fitted, or by frequencies."""
+        if fitted is not None:
+            return fitted.residuals()
+        if self.cells is None:
+            raise ValueError("frequencies need a discrete context")
+        return column.frequencies(self.cells)
+
 
 @dataclass(frozen=True)
 class MixedMaker:
@@ -195,11 +203,7 @@ class MixedMaker:
         pieces = [
             (column, piece, key)
             for column in sides
-            for piece, key in zip(
-                known[id(column)].residuals() if id(column) in known else column.frequencies(columns.cells),
-                column.order_keys,
-                strict=True,
-            )
+            for piece, key in zip(columns.residuals(column, known.get(id(column))), column.order_keys, strict=True)
             if piece.first.var() > SMALLEST_RESIDUAL
         ]
         ours = set(map(id, columns.x))

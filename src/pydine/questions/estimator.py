@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_rows
+from pydine.latents.flows import RankFlow
 from pydine.latents.mixed import PlainGiven, PlainQuestion, with_plain_given
-from pydine.questions.fitting import fit, information_of
+from pydine.latents.paper import PaperFlow
+from pydine.questions.fitting import NewRows, fit, information_of
 from pydine.questions.mixed import MixedFit, MixedRows
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import RandomState, Settings
@@ -71,7 +73,7 @@ class DINE(BaseEstimator):
     ----------
     information_ : InformationEstimate
         The estimate in nats, with its standard error.
-    flow_ : RankFlow or PaperFlow
+    flow_ : RankFlow, PaperFlow or MixedRows
         The fitted maps.
     tuning_ : list of dict
         With ``tune=True``: the settings tried and ``log_likelihood``, the mean held-out log-likelihood of all flows in
@@ -165,6 +167,8 @@ class DINE(BaseEstimator):
         self._verdict = answer if isinstance(answer, Verdict) else None
         self._as_numbers: PlainGiven | None = None
         self.tuning_: list[dict[str, Any]] = []
+        self.flow_: RankFlow | PaperFlow | MixedRows
+        self._new_rows: NewRows | MixedRows
         self._like = replace(question, table=replace(question.table, columns=question.table.columns[:, :0]))
         if isinstance(answer, Verdict):
             warn_if_determined(answer, question)
@@ -188,8 +192,9 @@ class DINE(BaseEstimator):
         Returns
         -------
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
-            Finite for finite rows, however far out. Where a column of x or y is not continuous, they are what is left of
-            the columns given Z: E[latent | value, Z] of ordered steps, and for labels one column less than there are.
+            Finite for finite rows, however far out. Where a column of x or y is not continuous, they are what is left
+            of the columns given Z: E[latent | value, Z] of ordered steps, and for labels one column less than there
+            are.
         """
         rows = self._read_rows(x, y, z, data)
         latents = self.flow_.transform(*rows)

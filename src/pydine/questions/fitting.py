@@ -174,7 +174,10 @@ def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> Info
         return _information(question, estimate.value, estimate.standard_error, answer.base, details)
     if isinstance(answer, Fit):
         return _information(
-            question, answer.information.value, answer.information.standard_error, answer.information.base,
+            question,
+            answer.information.value,
+            answer.information.standard_error,
+            answer.information.base,
             dict(answer.information.details),
         )
     error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan

@@ -1,8 +1,8 @@
 """From a question about columns of any kind to nats and latents.
 
-Point masses in a continuous column (zeros of a rainfall) are taken apart by the chain rule. With A which of the masses, or
-none, a row holds, I(X;Y|Z) = I(A;Y|Z) + P(none) I(X;Y|Z, none), and each part is a question of its own, about a label and
-about continuous rows.
+Point masses in a continuous column (zeros of a rainfall) are taken apart by the chain rule. With A which of the
+masses, or none, a row holds, I(X;Y|Z) = I(A;Y|Z) + P(none) I(X;Y|Z, none), and each part is a question of its own,
+about a label and about continuous rows.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def mixed_maker(settings: Settings) -> MixedMaker:
 
 
 class Tested(NamedTuple):
-    """Latents of a question about columns of any kind, and its information by their closed form, in nats, when asked."""
+    """Latents of a question about columns of any kind, and its information by their closed form, in nats."""
 
     latents: Latents
     bound: float
@@ -141,9 +141,7 @@ def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
     return Tested(latents, entropy_bound(columns), workshop.settings.folds)
 
 
-def fit_mixed_question(
-    question: Question, settings: Settings, fit: Callable[[Question], object]
-) -> MixedFit | Verdict:
+def fit_mixed_question(question: Question, settings: Settings, fit: Callable[[Question], object]) -> MixedFit | Verdict:
     """Estimate the information of a question about columns of any kind.
 
     Parameters
@@ -167,7 +165,7 @@ def fit_mixed_question(
         answer.__dict__["latents"] = latents  # known already
         return answer
     apart = _apart(question)
-    estimate = fit_mixed(columns, maker) if apart is None else _chained(*apart, question, fit, maker)
+    estimate = fit_mixed(columns, maker) if apart is None else _chained(*apart, question, fit)
     if isinstance(estimate, Verdict):
         return estimate
     base = "table" if estimate.weights.get("table") == 1.0 else "mixed"
@@ -194,13 +192,15 @@ def _apart(question: Question) -> tuple[Question, Question, RowArray] | None:
         if not len(atoms) or len(bulk) < LEAST_BULK + len(question.given):
             continue
         codes = np.where(is_atom, which, len(atoms)).astype(np.float64)
-        return _with(question, i, codes, Kind.NOMINAL), _with(question, i, table.columns[i], Kind.CONTINUOUS, bulk), bulk
+        return (
+            _with(question, i, codes, Kind.NOMINAL),
+            _with(question, i, table.columns[i], Kind.CONTINUOUS, bulk),
+            bulk,
+        )
     return None
 
 
-def _with(
-    question: Question, i: int, values: FloatArray, kind: Kind, rows: RowArray | slice = slice(None)
-) -> Question:
+def _with(question: Question, i: int, values: FloatArray, kind: Kind, rows: RowArray | slice = slice(None)) -> Question:
     """A question with other values, of another kind, in its i-th column, about some of the rows.
 
     Columns that are constant in those rows tell nothing there, and go.
@@ -215,7 +215,7 @@ def _with(
 
 
 def _chained(
-    which: Question, bulk: Question, rows: RowArray, question: Question, fit: Callable[[Question], object], maker: MixedMaker
+    which: Question, bulk: Question, rows: RowArray, question: Question, fit: Callable[[Question], object]
 ) -> MixedEstimate | Verdict:
     """The chain rule: what the point masses tell, and what the rows beside them do, by their share."""
     n = question.table.n_samples

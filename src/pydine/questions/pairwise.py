@@ -85,8 +85,8 @@ def pairwise_information(
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say. Pairs with a column that is not continuous are
-        asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
+        What columns are, where it is not what their types and values say. Pairs with a column that is not continuous
+        are asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
 
     Returns
     -------
@@ -200,15 +200,13 @@ class _Asked:
         if len(smooth) == len(self.names) and self._is_continuous(self.variables.given):
             return self.together()
         found = _Pairs.empty(len(self.names))
-        both = np.isin(found.pairs, smooth).all(axis=0)
+        both = np.isin(found.pairs, smooth if len(smooth) > 2 else []).all(axis=0)
         if len(smooth) > 2:
             among = replace(self, variables=self._of_continuous(smooth)).together()
             places = np.flatnonzero(both)
             for name in ("values", "errors", "pvalues", "bases"):
                 getattr(found, name)[places] = getattr(among, name)
             found.n_general, found.is_shared = among.n_general, among.is_shared
-        else:
-            both[:] = False
         self._ask(found, np.flatnonzero(~both).tolist())
         return found
 

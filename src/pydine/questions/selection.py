@@ -171,8 +171,8 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
     backward : bool, default=True
         Whether superfluous features are taken out again.
     target : {"auto", "numbers", "classes"}, default="auto"
-        How y is read. Classes have no order. ``"auto"`` takes for classes what is not a number, what has two values, and integers (by their type) of at most
-        10 different values.
+        How y is read. Classes have no order. ``"auto"`` takes for classes what is not a number, what has two values,
+        and integers (by their type) of at most 10 different values.
     base : {"auto", "gaussian", "student", "flow"}, default="auto"
         Base distribution of `information_`, as in `mutual_information`; it does not change what is selected.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
@@ -250,7 +250,8 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         Returns
         -------
         ConditionalSelector
-            The selector itself. With fewer than 13 rows too little can be tested: nothing is selected, and a warning says so.
+            The selector itself. With fewer than 13 rows too little can be tested: nothing is selected, and a warning
+            says so.
         """
         self._check()
         settings = _settings(self.base, self.random_state, self.n_jobs, self.cache)
@@ -468,9 +469,7 @@ class _Judge:
     answers: dict[_Query, _Answer] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, features: Columns, y: FloatArray, kind: Kind, settings: Settings, kinds: Kinds | None = None
-    ) -> _Judge:
+    def of(cls, features: Columns, y: FloatArray, kind: Kind, settings: Settings, kinds: Kinds | None = None) -> _Judge:
         ranks = np.asarray(rankdata(features.values, axis=0), dtype=np.float64)
         (known,), _, unclear = with_kinds([replace(features, values=ranks, levels={})], kinds)
         if unclear:  # as good as constant

@@ -73,7 +73,7 @@ class PairwiseInformation:
 
     @property
     def correlations(self) -> FloatArray:
-        """The values from 0 to 1, sqrt(1 - exp(-2 I)): |r| of two normal variables; the diagonal is NaN, shape (p, p)."""
+        """The values from 0 to 1, sqrt(1 - exp(-2 I)): |r| of two normal variables. NaN on the diagonal, shape (p, p)."""
         scaled: FloatArray = np.sqrt(-np.expm1(-2.0 * np.maximum(self.values, 0.0)))
         return scaled
 
@@ -95,8 +95,7 @@ class PairwiseInformation:
         return first[order], second[order]
 
     def columns(self, level: float = 0.95) -> dict[str, list[Any]]:
-        """The ranked table as columns: x, y, information, standard_error, low, high, pvalue, adjusted_pvalue, base,
-        correlation, explained.
+        """The ranked table as columns, as `to_frame` has them.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 """Targets of a unit: points, or ordered steps.
 
-A target of points is an array of normal scores (n,). One of steps (a count, an answer) has two cut points a row, below and
-above, shape (2, n), and its likelihood is the probability between them. The two are told apart here, by their shape, and
-in the compiled likelihood.
+A target of points is an array of normal scores (n,). One of steps (a count, an answer) has two cut points a row, below
+and above, shape (2, n), and its likelihood is the probability between them. The two are told apart here, by their
+shape, and in the compiled likelihood.
 """
 
 from __future__ import annotations
@@ -36,5 +36,6 @@ def negated(target: FloatArray, sign: float) -> FloatArray:
 def marginal_log_density(target: FloatArray) -> FloatArray:
     """Log-density, or log-probability, of a target without a context, in nats, shape (n,)."""
     if is_stepped(target):
-        return step_moments(target[0], target[1])[1]
+        logs: FloatArray = step_moments(target[0], target[1])[1]
+        return logs
     return -0.5 * target * target - HALF_LOG_2PI

@@ -10,7 +10,7 @@ import typer
 
 from pydine.cli import options
 from pydine.cli.graph_files import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import Format, answer, check_place, facts, listening, page, plain_table, tell
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def graph(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     nan: options.Nan = options.Missing.fail,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -65,7 +66,14 @@ def graph(
         from pydine.integrations.causal_learn import pc
 
         is_watched = sys.stderr.isatty()
-        found = pc(frame, alpha=alpha, random_state=seed, n_jobs=threads(jobs, frame), show_progress=is_watched)
+        found = pc(
+            frame,
+            alpha=alpha,
+            random_state=seed,
+            n_jobs=threads(jobs, frame),
+            kinds=kinds_of(kind),
+            show_progress=is_watched,
+        )
     names = list(frame)
     edges = edges_of(found, names)
     if out is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pydine.cli import options
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import (
     Format,
     answer,
@@ -41,6 +41,7 @@ def rank(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     nan: options.Nan = options.Missing.fail,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -72,6 +73,7 @@ def rank(
             base=base.value,
             random_state=seed,
             n_jobs=threads(jobs, frame),
+            kinds=kinds_of(kind),
         )
     rows = [_line(ranked) for ranked in ranking]
     record = {**facts(frame), "target": target, "alpha": alpha, "columns": rows, "add_nothing": ranking.add_nothing}
@@ -94,6 +96,8 @@ def _line(ranked: RankedColumn) -> dict[str, Any]:
             f"pvalue_{suffix}": raw,
             f"adjusted_pvalue_{suffix}": adjusted,
             f"base_{suffix}": estimate.base,
+            f"correlation_{suffix}": estimate.correlation,
+            f"explained_{suffix}": estimate.explained,
         }
     return {**line, "adds_nothing": ranked.adds_nothing}
 

@@ -13,7 +13,7 @@ import typer
 
 from pydine._version import __version__
 from pydine.cli import options
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import listening, save, tell
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def report(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     nan: options.Nan = options.Missing.omit,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -66,6 +67,7 @@ def report(
             base=base.value,
             seed=seed,
             n_jobs=threads(jobs, frame),
+            kinds=kinds_of(kind),
             provenance=_provenance(file, out),
         )
         page = to_html(content)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pydine.cli import options
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.mi import X, Y, Z, described, listed
 from pydine.cli.output import Format, answer, facts, flat, listening, pvalue, tell, waiting
 
@@ -63,6 +63,7 @@ def independence(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     nan: options.Nan = options.Missing.fail,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -103,6 +104,7 @@ def independence(
                 alpha=alpha,
                 random_state=seed,
                 n_jobs=threads(jobs, frame),
+                kinds=kinds_of(kind),
             )
     record = {
         **facts(frame),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from pydine.inputs.files import Frame
 from pydine.latents.scores import ScoreMap
 from pydine.nulls.blocks import adjusted
+from pydine.inputs.kinds import Kinds
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
 from pydine.questions.settings import Settings
@@ -150,6 +151,7 @@ def make_report(
     base: str = "auto",
     seed: int = 0,
     n_jobs: int | None = None,
+    kinds: Kinds | None = None,
     progress: bool | None = None,
     provenance: Provenance | None = None,
 ) -> Report:
@@ -170,6 +172,8 @@ def make_report(
     seed : int, default=0
     n_jobs : int or None, default=None
         Threads; the report does not depend on it.
+    kinds : mapping of column name to kind, optional
+        As in `pydine.mutual_information`.
     progress : bool or None, default=None
         Whether to show progress bars; None: on a terminal.
     provenance : Provenance, optional
@@ -191,7 +195,7 @@ def make_report(
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha must be a number strictly between 0 and 1, but got {alpha!r}.")
     cache = UnitCache()
-    work = _Work(base, seed, n_jobs, progress, cache)
+    work = _Work(base, seed, n_jobs, progress, cache, kinds or {})
     columns = describe(frame, target, missing or {})
     matrix = work.pairs(frame, None)
     distinct = {column.name: frame[column.name] for column in columns if column.copy_of is None}
@@ -227,6 +231,11 @@ class _Work:
     n_jobs: int | None
     progress: bool | None
     cache: UnitCache
+    kinds: Kinds
+
+    def of(self, columns: Iterable[str]) -> Kinds:
+        """What is said of some columns."""
+        return {name: self.kinds[name] for name in columns if name in self.kinds}
 
     def pairs(self, columns: Mapping[str, FloatArray], given: str | None) -> PairwiseInformation:
         return pairwise_information(
@@ -237,6 +246,7 @@ class _Work:
             n_jobs=self.n_jobs,
             cache=self.cache,
             progress=self.progress,
+            kinds=self.of(columns),
         )
 
 
@@ -311,6 +321,7 @@ def _ranked_one_by_one(columns: Mapping[str, FloatArray], target: str, alpha: fl
         base=work.base,
         random_state=work.seed,
         n_jobs=work.n_jobs,
+        kinds=work.of(columns),
         progress=work.progress,
     )
     return {

@@ -7,12 +7,13 @@ import common
 
 # isort: split
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
-from functools import partial
-from mixed_tasks import FAMILIES, GIVEN, PUBLISHED, MixedData, published_sample, sample
 
 import pydine
+from mixed_tasks import FAMILIES, GIVEN, PUBLISHED, MixedData, published_sample, sample
 from pydine.baselines.mixed_neighbours import mixed_neighbours
 from pydine.experiments.runner import Outcome, Task
 
@@ -22,8 +23,8 @@ LEAST_COVERAGE, SHARE_OF_BIAS, LARGEST_BIAS = 0.88, 0.05, 0.015
 
 NOTES = """
 Root mean square errors in nats over {seeds} datasets. "theirs": of the authors' own estimator, from their result file
-(n = 1000). Estimates of nearest neighbours are cut at 0, which flatters them where the truth is 0; ours are not. Truths are
-exact sums or quadratures (`mixed_tasks.py`).
+(n = 1000). Estimates of nearest neighbours are cut at 0, which flatters them where the truth is 0; ours are not.
+Truths are exact sums or quadratures (`mixed_tasks.py`).
 """.strip()
 
 

@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from mixed_nulls import FAMILIES, sample
-from mixed_tasks import MixedData
 from scipy.stats import chi2_contingency
 
 import pydine
+from mixed_nulls import FAMILIES, sample
+from mixed_tasks import MixedData
 from pydine.experiments.runner import Outcome, Task
 
 SIZES, ALPHA, BINS = (500, 1000), 0.05, 4
@@ -23,7 +23,8 @@ METHODS = "dine", "bins"
 
 NOTES = """
 Share of {seeds} datasets of each family in which independence is rejected at 5%, though it holds. "bins": a chi-squared
-test of the columns in at most {bins} bins each, added up over the cells of z. Two standard errors of 0.05 are {error:.3f}.
+test of the columns in at most {bins} bins each, added up over the cells of z. Two standard errors of 0.05 are
+{error:.3f}.
 """.strip()
 
 

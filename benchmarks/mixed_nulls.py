@@ -1,6 +1,7 @@
 """Null families of columns of any kind: X and Y are independent given Z, and both follow Z.
 
-A new family is a function from (rng, n) to x, y and z (None, a column, or a dict of several), decorated with ``family``.
+A new family is a function from (rng, n) to x, y and z (None, a column, or a dict of several), decorated with
+``family``.
 """
 
 import one_thread  # noqa: F401
@@ -11,10 +12,11 @@ import zlib
 from collections.abc import Callable
 
 import numpy as np
-from mixed_tasks import LETTERS, Column, MixedData
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import expit
+
+from mixed_tasks import LETTERS, Column, MixedData
 
 Columns = tuple[Column, Column, Column | dict[str, Column] | None]
 FAMILIES: dict[str, Callable[[Generator, int], Columns]] = {}

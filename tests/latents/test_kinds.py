@@ -16,7 +16,7 @@ def columns():
     z = rng.standard_normal(N)
     count = rng.poisson(np.exp(0.5 * z)).astype(float)
     label = np.digitize(z + rng.standard_normal(N), [-0.5, 0.8]).astype(float)
-    masses = np.where(rng.random(N) < 0.3, 0.0, np.exp(z))
+    masses = np.where(rng.random(N) < 0.3, 0.0, np.exp(z + rng.standard_normal(N)))
     return canonical([z, count, label, masses], [Kind.CONTINUOUS, Kind.ORDINAL, Kind.NOMINAL, Kind.ORDINAL])
 
 

@@ -26,10 +26,11 @@ from pydine.latents.flows import Latents
 from pydine.latents.kinds import Column, Conditional, Context, ContinuousColumn, Rows
 from pydine.latents.mixed import MixedColumns, MixedMaker
 from pydine.types import FloatArray
-from pydine.units.rows import dealt, outwards
+from pydine.units.rows import dealt
 
 LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
+EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
 MOST_TARGETS = 3  # columns of a side that is predicted column by column although the other one has fewer
 
 
@@ -145,7 +146,20 @@ def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
 
 
 def by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
-    """The estimate by densities of columns of each side given the other."""
+    """The estimate by densities of columns of each side given the other, whichever of them was called x."""
+    if not columns.is_swapped:
+        return _by_densities(columns, maker)
+    found = _by_densities(columns.swapped(), maker)
+    return replace(found, weights={_exchanged(name): weight for name, weight in found.weights.items()})
+
+
+def _exchanged(name: str) -> str:
+    """The name of a model with x and y in each other's place."""
+    head, comma, rest = name.partition(",")
+    return EXCHANGED.get(head, head) + comma + rest
+
+
+def _by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     plans = _plans(columns, "")
     found = _fitted(plans, maker)
     if (latent := _of_latents(columns, [c for name in ALONE for c in found[name]])) is not None:
@@ -162,8 +176,7 @@ def by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     n = columns.n_rows
     held = np.array([np.zeros(n), *(ratio(name, "held_out") for name in pairs)])
     seen = np.array([np.zeros(n), *(ratio(name, "in_sample") for name in pairs)])
-    keys = np.vstack([column.order_keys for column in (*columns.x, *columns.y)])
-    held_out, weights = mixed(held, dealt(outwards(keys), maker.ladder.folds))
+    held_out, weights = mixed(held, dealt(columns.outwards, maker.ladder.folds))
     in_sample = mixture_log_density(seen, weights)
     value, error = balanced(in_sample, held_out, maker.ladder.folds)
     models = MixedModels(tuple(pairs.values()), weights, tuple(c for name in ALONE for c in found[name]))

@@ -72,8 +72,10 @@ def check_range(block: Columns) -> None:
     lows, highs = block.values.min(axis=0), block.values.max(axis=0)
     for i, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
         if low == high:
+            labels = block.levels.get(block.names[i])
+            value = f"{low:g}" if labels is None else repr(labels[int(low)])
             raise ValueError(
-                f"{block.where(i)} must vary, but is constant ({low:g} in every row); leave the column out."
+                f"{block.where(i)} must vary, but is constant ({value} in every row); leave the column out."
             )
         if max(-low, high) > LARGEST_VALUE or high - low < SMALLEST_SPREAD:
             raise ValueError(

@@ -309,7 +309,8 @@ def _ordered_categories(column: Any) -> tuple[str, ...] | None:
     dtype = getattr(native, "dtype", getattr(native, "type", None))
     if not getattr(dtype, "ordered", False):
         return None
-    return tuple(map(str, column.cat.get_categories().to_list()))
+    categories = native.cat.categories if hasattr(native, "cat") else native.unify_dictionaries().chunk(0).dictionary
+    return tuple(str(item) for item in categories.tolist())
 
 
 def _labels(items: Sequence[Any], order: tuple[str, ...] | None = None) -> _Read:

@@ -25,6 +25,7 @@ from pydine.inputs.table import Question, Table
 from pydine.types import FloatArray
 
 TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
+NAMES_HINT = ", or pass data= if these are the names of columns"
 REST = "rest"
 
 Codings = Mapping[str, Mapping[str, int]]
@@ -126,9 +127,10 @@ def _check_shapes(blocks: Sequence[Columns]) -> None:
     lengths = [len(block.values) for block in blocks]
     if len(set(lengths)) > 1:
         labels = enumeration([block.label for block in blocks])
+        hint = NAMES_HINT if any(block.levels for block in blocks) else TRANSPOSE_HINT
         raise ValueError(
             f"{labels} must have the same number of rows, one for each observation, but have "
-            f"{enumeration(lengths)}; pass as many rows in each{TRANSPOSE_HINT}."
+            f"{enumeration(lengths)}; pass as many rows in each{hint}."
         )
 
 

@@ -32,7 +32,7 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, IntArray
 from pydine.units.cache import UnitCache, fit_units
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import column_order, row_marks
+from pydine.units.rows import column_order, row_marks, signs
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.tasks import Fitted, UnitTask
 from pydine.units.unit import FittedUnit
@@ -366,30 +366,34 @@ class Context:
     parents : tuple of Column
     order : list of int
         In which order what they are seen as is taken.
+    signs : ndarray, shape (c, 1)
+        With which signs, in that order: a column and its negative are the same context.
     values : ndarray, shape (c, n)
         Of the rows that were fitted.
     """
 
     parents: tuple[Column, ...]
     order: list[int]
+    signs: FloatArray
     values: FloatArray
 
     @classmethod
     def of(cls, parents: Sequence[Column], n: int) -> Context:
         """The context that columns of n rows make."""
         if not parents:
-            return cls((), [], np.empty((0, n)))
+            return cls((), [], np.empty((0, 1)), np.empty((0, n)))
         stacked = np.vstack([parent.context for parent in parents])
         order = column_order(stacked)
-        return cls(tuple(parents), order, np.ascontiguousarray(stacked[order]))
+        stacked = stacked[order]
+        either = signs(stacked, row_marks(stacked))[:, None]
+        return cls(tuple(parents), order, either, np.ascontiguousarray(stacked * either))
 
     def of_rows(self, rows: Rows, m: int) -> FloatArray:
         """The same of m new rows, shape (c, m)."""
         if not self.parents:
             return np.empty((0, m))
-        return np.ascontiguousarray(
-            np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])[self.order]
-        )
+        stacked = np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])
+        return np.ascontiguousarray(stacked[self.order] * self.signs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ same question sees the same columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,10 +30,10 @@ from pydine.latents.kinds import (
 )
 from pydine.latents.projection import FunctionsOfZ, Projection
 from pydine.latents.workshop import SPARE_DOF
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import View
+from pydine.units.rows import View, outwards, row_marks, signs
 
 SMALLEST_RESIDUAL = 1e-8  # variance of a residual of which anything is left
 
@@ -138,6 +138,23 @@ class MixedColumns:
             for i, column in zip(block, group, strict=True):
                 column.place = (label, every_place.index(i))
         return cls(*found)
+
+    @cached_property
+    def is_swapped(self) -> bool:
+        """Whether y goes first wherever one side has to: it does not depend on which of them was called x."""
+        sides = [np.vstack([column.order_keys for column in side]) for side in (self.x, self.y)]
+        z = self.context(self.z).values
+        return View.of(np.vstack([*sides, z]), len(sides[0]), len(sides[1])).is_swapped
+
+    @property
+    def outwards(self) -> RowArray:
+        """Rows from the middle to the outskirts, in an order that depends on nothing but their values."""
+        keys = np.vstack([*(column.order_keys for column in (*self.x, *self.y)), self.context(self.z).values])
+        return outwards(keys * signs(keys, row_marks(keys))[:, None])
+
+    def swapped(self) -> MixedColumns:
+        """The same with x and y in each other's place."""
+        return replace(self, x=self.y, y=self.x)
 
     @property
     def n_rows(self) -> int:

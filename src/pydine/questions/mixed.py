@@ -7,7 +7,7 @@ about a label and about continuous rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -164,7 +164,7 @@ def fit_mixed_question(question: Question, settings: Settings, fit: Callable[[Qu
         answer = MixedFit(question, columns, maker, MixedEstimate(value, error, flat, flat, {}), "gaussian")
         answer.__dict__["latents"] = latents  # known already
         return answer
-    apart = _apart(question)
+    apart = _apart(question, ("y", "x") if columns.is_swapped else ("x", "y"))
     estimate = fit_mixed(columns, maker) if apart is None else _chained(*apart, question, fit)
     if isinstance(estimate, Verdict):
         return estimate
@@ -175,12 +175,12 @@ def fit_mixed_question(question: Question, settings: Settings, fit: Callable[[Qu
 # --- point masses -----------------------------------------------------------------------------------------------------
 
 
-def _apart(question: Question) -> tuple[Question, Question, RowArray] | None:
+def _apart(question: Question, sides: Sequence[str]) -> tuple[Question, Question, RowArray] | None:
     """A question whose x, or y, has point masses as one about which of them and one about the rows with none.
 
-    None if no side is a single column with point masses.
+    The first of the sides that has some is taken apart first. None if no side is a single column with point masses.
     """
-    for side in ("x", "y"):
+    for side in sides:
         places = question.x if side == "x" else question.y
         if len(places) != 1 or question.table.kind(places[0]) is not Kind.ORDINAL:
             continue

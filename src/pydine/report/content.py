@@ -11,9 +11,9 @@ from statistics import NormalDist
 import numpy as np
 
 from pydine.inputs.files import Frame
+from pydine.inputs.kinds import Kinds
 from pydine.latents.scores import ScoreMap
 from pydine.nulls.blocks import adjusted
-from pydine.inputs.kinds import Kinds
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
 from pydine.questions.settings import Settings

@@ -84,8 +84,9 @@ class PairwiseInformation:
         NaN in columns of variables that are not discrete.
         """
         entropies = np.array(self.entropies) if self.entropies else np.full(len(self.names), np.inf)
-        shares = np.where(np.isfinite(entropies), np.maximum(self.values, 0.0) / entropies, np.nan)
-        return np.minimum(shares, 1.0)
+        is_discrete = np.isfinite(entropies)
+        shares = np.maximum(self.values, 0.0) / np.where(is_discrete, entropies, 1.0)
+        return np.where(is_discrete, np.minimum(shares, 1.0), np.nan)
 
     @property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

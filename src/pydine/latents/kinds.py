@@ -153,7 +153,10 @@ class ContinuousColumn(Column):
 
     def seen(self, values: FloatArray) -> FloatArray:
         """See `Column`."""
-        return self._scores[None] if values is self.values else self._map(values)[None]
+        return self._scores_of(values)[None]
+
+    def _scores_of(self, values: FloatArray) -> FloatArray:
+        return self._scores if values is self.values else self._map(values)
 
     def tasks(self, context: FloatArray, settings: LadderSettings, is_crossed: bool) -> list[UnitTask]:
         """See `Column`."""
@@ -161,7 +164,7 @@ class ContinuousColumn(Column):
 
     def log_density(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> FloatArray:
         """See `Column`."""
-        return units[0].log_density(self.seen(values)[0], context)
+        return units[0].log_density(self._scores_of(values), context)
 
     def held_out(self, fitted: Sequence[Fitted]) -> FloatArray:
         """See `Column`."""
@@ -169,7 +172,7 @@ class ContinuousColumn(Column):
 
     def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
         """See `Column`: the latent, recalibrated by its ranks among those of the column's own rows."""
-        scores, unit = self.seen(values)[0], units[0]
+        scores, unit = self._scores_of(values), units[0]
         latent = unit.latent(scores, context) if unit.models else scores
         if values is self.values:
             return [Residual(ScoreMap.fit(latent)[1])]

@@ -87,5 +87,5 @@ def test_a_kind_of_column_is_seen_by_others():
     assert made["gain"] > 0.01
     assert len(made["contexts"][1].values) == 2
     held = made["as_angle"].held_out
-    assert held.shape == (500,)
+    assert held.shape == (150,)
     assert np.isfinite(held).all()

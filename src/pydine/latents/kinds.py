@@ -186,8 +186,10 @@ class OrdinalColumn(Column):
         super().__init__(values)
         self._map, self._scores = ScoreMap.fit(values)
         self._codes = np.searchsorted(self._map.values, values)
-        counts = np.bincount(self._codes)
-        cuts = normal_quantile(np.cumsum(counts)[:-1] / len(values))
+        below = np.cumsum(np.bincount(self._codes))[:-1]
+        cuts = np.empty(len(below))
+        # From both sides, so that those of the negated column are these, negated, to the last bit.
+        quantiles(below / len(values), (len(values) - below) / len(values), cuts)
         self._cuts = np.concatenate([[-FARTHEST_CUT], cuts, [FARTHEST_CUT]])
         self._atoms = [(atom, ScoreMap.fit((values == atom).astype(np.float64))[0]) for atom in atoms_of(values)]
 

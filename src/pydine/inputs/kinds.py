@@ -11,7 +11,7 @@ The rule (`kind_of`), in this order:
 1. Text, unordered categories and booleans are nominal; ordered categories are ordinal. The type of the column says so.
 2. Numbers with two different values are nominal: with two, there is no order to speak of.
 3. Numbers are ordinal if two rows drawn at random have the same value with a probability of more than 1 / 30, or if
-   there are point masses: values that 3% of the rows (and ten rows) hold, and that are five times as frequent as is
+   there are point masses: values that 5% of the rows (and ten rows) hold, and that are ten times as frequent as is
    usual in the column.
 4. All others are continuous. Ties among them are so fine that a step can be taken for a point.
 
@@ -33,7 +33,7 @@ from pydine.types import FloatArray
 __all__ = ["Kind", "Kinds", "atoms_of", "check_kinds", "is_identifier", "kind_of", "pooled"]
 
 COARSE = 1.0 / 30.0  # probability that two rows have the same value, from which on a column has steps
-ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.03, 10, 5.0  # rows of a point mass, and how much more than is usual
+ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.05, 10, 10.0  # rows of a point mass, and how much more than is usual
 MOST_ATOMS = 10  # more of them are steps like others
 LEVEL_ROWS, MOST_LEVELS = 10, 24  # rows of a label that stands by itself, and how many do
 REPEATED = 3.0  # times that a label comes up on average, if it is none of an identifier
@@ -108,11 +108,11 @@ def is_identifier(column: FloatArray) -> bool:
 def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:
     """Labels (n,) as whole numbers from 0 on, the most frequent first, the rare ones as one, which comes last.
 
-    Labels that are as frequent as each other stay in the order of their codes. The new code of every old one is
+    Labels that are as frequent as each other stay in the order of their codes, and so do two. The new code of every old one is
     returned beside them.
     """
     values, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
+    order = np.argsort(-counts, kind="stable") if len(counts) > 2 else np.arange(len(counts))
     places = np.empty(len(counts), dtype=np.intp)
     places[order] = np.arange(len(counts))
     own = min(int(np.count_nonzero(counts >= LEVEL_ROWS)), MOST_LEVELS)

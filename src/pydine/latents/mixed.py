@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import qr
 
-from pydine.inputs.kinds import Kind
+from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import ROWS_KEPT, Latents
 from pydine.latents.kinds import (
@@ -52,8 +52,7 @@ def with_plain_given(question: Question) -> Question:
     Ordered steps are their mid-ranks, and point masses among them have an indicator of their own.
     """
     table = question.table
-    kinds = [table.kind(i) for i in question.given]
-    if all(kind is Kind.CONTINUOUS for kind in kinds):
+    if not any(_needs_indicators(table.columns[i], table.kind(i)) for i in question.given):
         return question
     every = (*question.x, *question.y, *question.given)
     columns = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
@@ -68,6 +67,13 @@ def with_plain_given(question: Question) -> Question:
     return PlainQuestion(
         Table(rows, tuple(names), table.kept), places[:dx], places[dx:sides], places[sides:], as_numbers=given
     )
+
+
+def _needs_indicators(column: FloatArray, kind: Kind) -> bool:
+    """Whether a column that is given says more than its mid-ranks do: three labels or more, or point masses."""
+    if kind is Kind.NOMINAL:
+        return len(np.unique(column)) > 2
+    return kind is Kind.ORDINAL and len(atoms_of(column)) > 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,8 +108,8 @@ def is_identifier(column: FloatArray) -> bool:
 def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:
     """Labels (n,) as whole numbers from 0 on, the most frequent first, the rare ones as one, which comes last.
 
-    Labels that are as frequent as each other stay in the order of their codes, and so do two. The new code of every old one is
-    returned beside them.
+    Labels that are as frequent as each other stay in the order of their codes, and so do two. The new code of every old
+    one is returned beside them.
     """
     values, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
     order = np.argsort(-counts, kind="stable") if len(counts) > 2 else np.arange(len(counts))

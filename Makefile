@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cpus quick lint types unit fuzz faults test-versions docs dist bench stale clean
+.PHONY: help demo test test-cpus quick lint types unit fuzz faults test-versions resolve docs dist bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
@@ -15,6 +15,7 @@ help:
 	@echo "make fuzz   thousands of odd calls and hostile files: a result or a sentence"
 	@echo "make faults kills, full disks, flipped bits: nothing lost, the same numbers"
 	@echo "make test-versions  the lowest and the newest versions of what pydine needs, on every Python there is here"
+	@echo "make resolve  whether the lowest versions exist and go together, by the package index alone"
 	@echo "make dist   build wheel and sdist, check them, and try the wheel in a clean environment"
 	@echo "make docs   build the documentation site into build/site"
 	@echo "make bench  install what the benchmarks need and list their commands"
@@ -71,6 +72,10 @@ faults: $(VENV)/.installed-dev
 test-versions: $(VENV)/.made
 	$(BIN)/python scripts/test_versions.py $(if $(ONLY),--only $(ONLY))
 
+# The part of it that continuous integration runs: do the lowest versions exist, and go together?
+resolve: $(VENV)/.made
+	$(BIN)/python scripts/test_versions.py --resolve
+
 dist: $(VENV)/.installed-release
 	$(BIN)/python scripts/distribution.py
 
@@ -94,6 +99,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"
 	@echo "  $(BIN)/python benchmarks/beside.py FOLDER  time beside another version, cloned into FOLDER"
 	@echo "  $(BIN)/python benchmarks/partitions.py   how far another partition into folds would move an answer"
+	@echo "  $(BIN)/python benchmarks/sensitivity.py  how far answers move if a number that was chosen is halved or doubled"
 	@echo "  $(BIN)/python benchmarks/stability.py    what moves an answer: CPUs, seeds, orders of rows and columns"
 	@echo "  $(BIN)/python benchmarks/startup.py      time of a command from the prompt to the answer"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"

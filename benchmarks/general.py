@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
+from known_shapes import SHAPES, sample
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
 from pydine.experiments.runner import Task
-from shapes import SHAPES, sample
 
-BASES = ("dine-gaussian", "dine-student", "dine-flow")
+BASES = ("dine-gaussian", "dine-student", "dine-mixture", "dine-flow")
 SIZES = (500, 2000, 10_000)
 INDEPENDENT_SIZES, DIMENSIONS = (500, 5000), (1, 3)
 MEAN_LIMIT, MAX_LIMIT = 0.01, 0.05
@@ -32,8 +32,8 @@ NOTES = """
 The default chooses a base by held-out likelihood; beside it, the bases that it chooses among. Means over the seeds, in
 nats; "chosen" says how often the default's estimate was which base's, "coverage" is that of its nominal 95% intervals.
 The last column is the mean absolute error of the default over that of the better of "dine-gaussian" and "dine-flow",
-each judged on the same seeds. Definitions and truths: benchmarks/shapes.py. The estimator was developed on families of
-the same kind, with other seeds and mostly other constants: this table checks it, and is no blind test.
+each judged on the same seeds. Definitions and truths: benchmarks/known_shapes.py. The estimator was developed on
+families of the same kind, with other seeds and mostly other constants: this table checks it, and is no blind test.
 """.strip()
 
 INDEPENDENT_NOTES = """

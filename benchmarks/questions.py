@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
-import shapes
+import known_shapes as shapes
 from pydine.experiments import conditional
 
 Question = tuple[str, np.ndarray, np.ndarray, np.ndarray]

@@ -1,248 +1,166 @@
-"""Shapes of dependence whose information is known; none of them is a task of "Beyond Normal".
+"""Dependence of known shapes, with and without z, beside other estimators and another version of the code.
 
-python benchmarks/shapes.py    computes the truths, beside those that the benchmarks use
+python benchmarks/shapes.py [--seeds 10] [--sizes 500 2000 10000] [--given-sizes 500 1000 2000] [--before FOLDER] \
+    [--methods dine ksg] [--jobs 2] [--fresh]
 
-A new shape is a function from (rng, n) to x and y, one more to its truth in nats, and an entry in ``SHAPES``.
+FOLDER is a clone of another version, whose default estimator is run on the same datasets. Definitions and truths of the
+shapes: known_shapes.py.
 """
 
-import one_thread  # noqa: F401
-from pydine.types import FloatArray
+import common
 
 # isort: split
 
 import math
-import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-
-import numpy as np
-from numpy.random import Generator
-from scipy.special import gammaln, k0, xlogy
-from scipy.stats import norm
-
-from pydine.experiments.datasets import Dataset, gaussian_truth
-
-Pair = tuple[FloatArray, FloatArray]
-
-PARABOLA_NOISE = 0.7
-SINE_FREQUENCY, SINE_NOISE = 6.0, 0.4
-RING_WIDTH = 0.2
-LOG_SCALE = 0.8  # heteroscedastic: the standard deviation of y is exp(LOG_SCALE x)
-CLAYTON = 2.0
-CENTRES = np.array([[-2.0, 1.0], [0.0, -1.5], [0.5, 0.5], [2.0, 1.5]])
-WIDTHS = np.array([0.5, 0.6, 0.3, 0.4])
-SHARED_LOG_SCALE = {3: 0.6, 1: 1.0}  # by the number of columns
-PRODUCT_NOISE = 0.4
-SWITCHED = 0.85  # correlation, of either sign
-CORRELATION = 0.5
-
-
-# --- truths: the information of a density on a fine grid, by the masses of its cells ---
-
-
-def _information(masses: FloatArray) -> float:
-    """Information between row and column of a table of masses, in nats."""
-    joint = masses / masses.sum()
-    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
-    return float(xlogy(joint, joint).sum() - xlogy(rows, rows).sum() - xlogy(columns, columns).sum())
-
-
-def _channel(signal: FloatArray, masses: FloatArray, noise: float) -> float:
-    """Information between a signal, given by masses on a grid, and the signal plus normal noise."""
-    outputs = np.linspace(signal.min() - 7 * noise, signal.max() + 7 * noise, 3000)
-    return _information(masses[:, None] * norm.pdf(outputs, signal[:, None], noise))
-
-
-def _middles(low: float, high: float, cells: int) -> FloatArray:
-    edges = np.linspace(low, high, cells + 1)
-    return (edges[1:] + edges[:-1]) / 2
-
-
-def _plane(density: Callable[[FloatArray, FloatArray], FloatArray], reach: float) -> float:
-    """Information of a smooth density of two numbers, of which the square up to ``reach`` holds all."""
-    grid = _middles(-reach, reach, 2000)
-    return _information(density(grid[:, None], grid))
-
-
-# --- the shapes, each followed by its truth ---
-
-
-def _parabola(rng: Generator, n: int) -> Pair:
-    x = rng.standard_normal((n, 1))
-    return x, x**2 + PARABOLA_NOISE * rng.standard_normal((n, 1))
-
-
-def _parabola_truth() -> float:
-    x = _middles(-7.0, 7.0, 2000)
-    return _channel(x**2, norm.pdf(x), PARABOLA_NOISE)
-
-
-def _sine(rng: Generator, n: int) -> Pair:
-    x = rng.uniform(-1.0, 1.0, (n, 1))
-    return x, np.sin(SINE_FREQUENCY * x) + SINE_NOISE * rng.standard_normal((n, 1))
-
-
-def _sine_truth() -> float:
-    signal = np.sin(SINE_FREQUENCY * _middles(-1.0, 1.0, 2000))
-    return _channel(signal, np.ones(len(signal)), SINE_NOISE)
-
-
-def _product(rng: Generator, n: int) -> Pair:
-    x = rng.standard_normal((n, 2))
-    return x, x[:, :1] * x[:, 1:] + PRODUCT_NOISE * rng.standard_normal((n, 1))
-
-
-def _product_truth() -> float:
-    """Y knows x by the product of its columns alone, whose density is K0(|p|) / pi; a cubic grid resolves its pole."""
-    root = _middles(-3.0, 3.0, 3000)
-    return _channel(root**3, k0(np.abs(root**3)) * root**2, PRODUCT_NOISE)
-
-
-def _heteroscedastic(rng: Generator, n: int) -> Pair:
-    x = rng.standard_normal((n, 1))
-    return x, np.exp(LOG_SCALE * x) * rng.standard_normal((n, 1))
-
-
-def _heteroscedastic_truth() -> float:
-    """The sign of y is pure chance, so ln|y| knows as much: LOG_SCALE x, plus ln of the size of a normal number."""
-    x, y = _middles(-7.0, 7.0, 2000), _middles(-22.0, 9.0, 3000)
-    return _information(norm.pdf(x)[:, None] * _log_chi(y - LOG_SCALE * x[:, None], 1))
-
-
-def _log_chi(a: FloatArray, d: int) -> FloatArray:
-    """Density of the logarithm of the length of a standard normal vector with d columns."""
-    return np.asarray(np.exp(d * a - 0.5 * np.exp(2 * a) - gammaln(d / 2) - (d / 2 - 1) * math.log(2)))
-
-
-def _common_scale(rng: Generator, n: int, d: int) -> Pair:
-    scale = np.exp(SHARED_LOG_SCALE[d] * rng.standard_normal((n, 1)))
-    return scale * rng.standard_normal((n, d)), scale * rng.standard_normal((n, d))
-
-
-def _common_scale_truth(d: int) -> float:
-    """Directions are pure chance, so lengths know as much; given the scale they are independent."""
-    scale, length = _middles(-7.0, 7.0, 700), _middles(-24.0, 9.0, 3300)
-    given = _log_chi(length - SHARED_LOG_SCALE[d] * scale[:, None], d)
-    return _information(given.T @ (norm.pdf(scale)[:, None] * given))
-
-
-def _ring(rng: Generator, n: int) -> Pair:
-    angle, radius = rng.uniform(0.0, 2 * np.pi, (n, 1)), rng.normal(1.0, RING_WIDTH, (n, 1))
-    return radius * np.cos(angle), radius * np.sin(angle)
-
-
-def _ring_truth() -> float:
-    def density(x: FloatArray, y: FloatArray) -> FloatArray:
-        radius = np.hypot(x, y)
-        return np.asarray((norm.pdf(radius, 1.0, RING_WIDTH) + norm.pdf(-radius, 1.0, RING_WIDTH)) / radius)
-
-    return _plane(density, 2.5)
-
-
-def _clusters(rng: Generator, n: int) -> Pair:
-    kind = rng.integers(len(CENTRES), size=n)
-    both = CENTRES[kind] + WIDTHS[kind, None] * rng.standard_normal((n, 2))
-    return both[:, :1], both[:, 1:]
-
-
-def _clusters_truth() -> float:
-    def density(x: FloatArray, y: FloatArray) -> FloatArray:
-        pairs = zip(CENTRES, WIDTHS, strict=True)
-        return np.sum([norm.pdf(x, a, width) * norm.pdf(y, b, width) for (a, b), width in pairs], axis=0)
-
-    return _plane(density, 6.0)
-
-
-def _switch(rng: Generator, n: int) -> Pair:
-    x, sign = rng.standard_normal((n, 1)), rng.choice([-1.0, 1.0], (n, 1))
-    return x, SWITCHED * sign * x + math.sqrt(1 - SWITCHED**2) * rng.standard_normal((n, 1))
-
-
-def _switch_truth() -> float:
-    def density(x: FloatArray, y: FloatArray) -> FloatArray:
-        width = math.sqrt(1 - SWITCHED**2)
-        return np.asarray(norm.pdf(x) * (norm.pdf(y, SWITCHED * x, width) + norm.pdf(y, -SWITCHED * x, width)))
-
-    return _plane(density, 7.0)
-
-
-def _clayton(rng: Generator, n: int) -> Pair:
-    frailty = rng.gamma(1 / CLAYTON, 1.0, (n, 1))
-    both = (1.0 + rng.exponential(1.0, (n, 2)) / frailty) ** (-1 / CLAYTON)
-    return both[:, :1], both[:, 1:]
-
-
-def _clayton_truth() -> float:
-    """E ln c, with E ln u = -1 and 1 / (u^-t + v^-t - 1) a Beta(1/t, 2) variable."""
-    return math.log1p(CLAYTON) - CLAYTON / (1 + CLAYTON)
-
-
-def _checkerboard(rng: Generator, n: int) -> Pair:
-    column = rng.integers(4, size=(n, 1))
-    row = 2 * rng.integers(2, size=(n, 1)) + column % 2
-    return column + rng.random((n, 1)), row + rng.random((n, 1))
-
-
-def _gaussian(rng: Generator, n: int) -> Pair:
-    x = rng.standard_normal((n, 3))
-    return x, CORRELATION * x + math.sqrt(1 - CORRELATION**2) * rng.standard_normal((n, 3))
-
-
-# --- the table ---
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How x and y are drawn, how the truth is computed, and what came out; with dz, both sides follow z as well."""
-
-    draw: Callable[[Generator, int], Pair]
-    compute: Callable[[], float]
-    truth: float
-    dz: int = 0
-
-
-def _scaled(d: int, truth: float, dz: int = 0) -> Shape:
-    return Shape(partial(_common_scale, d=d), partial(_common_scale_truth, d), truth, dz)
-
-
-SHAPES: dict[str, Shape] = {
-    "parabola": Shape(_parabola, _parabola_truth, 0.60772),
-    "sine": Shape(_sine, _sine_truth, 0.67650),
-    "ring": Shape(_ring, _ring_truth, 0.27500),
-    "heteroscedastic": Shape(_heteroscedastic, _heteroscedastic_truth, 0.32772),
-    "Clayton copula": Shape(_clayton, _clayton_truth, 0.43195),
-    "checkerboard": Shape(_checkerboard, partial(math.log, 2.0), 0.69315),
-    "clusters": Shape(_clusters, _clusters_truth, 0.49698),
-    "sign switch": Shape(_switch, _switch_truth, 0.27839),
-    "product of two": Shape(_product, _product_truth, 0.89718),
-    "common scale 3 x 3": _scaled(3, 0.24798),
-    "Gaussian 3 x 3": Shape(_gaussian, partial(gaussian_truth, 3, CORRELATION), 0.43152),
-    "parabola given z": Shape(_parabola, _parabola_truth, 0.60772, 1),
-    "parabola given 3 z": Shape(_parabola, _parabola_truth, 0.60772, 3),
-    "common scale given z": _scaled(1, 0.15997, 1),
-    "common scale given 3 z": _scaled(1, 0.15997, 3),
-}
-
-
-def sample(name: str, n: int, seed: int) -> Dataset:
-    """Draw n rows of a shape. Where there is a z, it shifts x and y, each by a function of its own."""
-    shape = SHAPES[name]
-    rng = np.random.default_rng([zlib.crc32(name.encode()), n, seed])
-    x, y = shape.draw(rng, n)
-    z = rng.standard_normal((n, shape.dz)) if shape.dz else None
-    if z is None:
-        return Dataset(name, seed, math.nan, x, y, None, x, y, shape.truth)
-    index = z.sum(axis=1, keepdims=True) / math.sqrt(shape.dz)
-    shifted = x + 1.5 * np.sin(1.5 * index), y + np.tanh(2 * index) + 0.5 * z[:, -1:] ** 2
-    return Dataset(name, seed, math.nan, *shifted, z, x, y, shape.truth)
-
-
-def truths() -> dict[str, float]:
-    """Compute every truth anew, in nats."""
-    return {name: shape.compute() for name, shape in SHAPES.items()}
+import os
+import pickle
+import subprocess
+import sys
+from argparse import Namespace
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import pandas as pd
+
+from known_shapes import GIVEN, SHAPES, sample, sample_given
+from pydine.experiments.datasets import Dataset
+from pydine.experiments.grids import Grid
+from pydine.experiments.methods import methods_of
+from pydine.experiments.runner import Outcome, Task
+
+METHODS = ("dine", "dine-mixture", "ksg")
+BEFORE = "before"
+SIZES, GIVEN_SIZES, GIVEN_COLUMNS = (500, 2000, 10_000), (500, 1000, 2000), (1, 3, 5)
+ERRORS = {500: 0.085, 2000: 0.042, 10_000: 0.020}  # nats, of the default over all shapes
+MOST_OFF, OFF_SIZE, HARDEST = 0.2, 2000, "checkerboard"
+OF_BEFORE = 0.7
+
+NOTES = """
+Means over {seeds} datasets a row, in nats: the estimates, and in brackets their mean absolute errors. "noise" is the
+standard error of the default's mean absolute error. {before}
+""".strip()
+
+# Answers questions of another process, with whatever version of the package it imports.
+ANSWERS = """
+import pickle, sys, warnings
+warnings.simplefilter("ignore")
+import pydine
+while sys.stdin.buffer.peek(1):  # nothing more comes when whoever asks has ended
+    x, y, z = pickle.load(sys.stdin.buffer)
+    value = float(pydine.mutual_information(x, y, z, n_jobs=1))
+    pickle.dump(value, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+"""
+
+SHAPED = Grid("I(X;Y), I(X;Y|Z)", sample, {"name": tuple(SHAPES), "n": SIZES}, range(10), {"part": "shapes", "dz": -1})
+GIVEN_Z = Grid(
+    "I(X;Y|Z)",
+    sample_given,
+    {"name": GIVEN, "n": GIVEN_SIZES, "dz": GIVEN_COLUMNS},
+    range(10),
+    {"part": "given z"},
+)
+
+
+@cache
+def worker(folder: str) -> "subprocess.Popen[bytes]":
+    """A process that has another version of the package; one for each process that asks."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(folder) / "src")}
+    return subprocess.Popen(
+        [sys.executable, "-c", ANSWERS], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+
+
+def other_version(data: Dataset, folder: str) -> Outcome:
+    process = worker(folder)
+    pickle.dump((data.x, data.y, data.z), process.stdin)
+    process.stdin.flush()
+    return Outcome(pickle.load(process.stdout))
+
+
+def tasks(options: Namespace) -> list[Task]:
+    seeds, methods = range(options.seeds), (*options.methods, *([BEFORE] if options.before else []))
+    shaped = replace(SHAPED, seeds=seeds, axes={**SHAPED.axes, "n": options.sizes})
+    given = replace(GIVEN_Z, seeds=seeds, axes={**GIVEN_Z.axes, "n": options.given_sizes})
+    return shaped.tasks(methods) + given.tasks(methods)
+
+
+def table(rows: pd.DataFrame, by: list[str]) -> list[dict[str, object]]:
+    lines = []
+    for key, part in rows.groupby(by, sort=False):
+        line: dict[str, object] = {**dict(zip(by, key, strict=True)), "truth": part.truth.iloc[0]}
+        for method, found in part.groupby("method", sort=False):
+            line[method] = f"{found.estimate.mean(skipna=False):.3f} ({found.abs_error.mean(skipna=False):.3f})"
+        errors = part[part.method == common.DEFAULT].abs_error
+        lines.append(line | {"noise": errors.std() / math.sqrt(max(len(errors), 1))})
+    return lines
+
+
+def by_size(rows: pd.DataFrame, by: list[str]) -> list[dict[str, object]]:
+    """Mean absolute errors over all shapes."""
+    lines = []
+    for key, part in rows.groupby(by):
+        errors = {method: common.mean_abs_error(part, method) for method in rows.method.unique()}
+        lines.append({**dict(zip(by, key, strict=True)), **errors})
+    return lines
+
+
+def bars(shaped: pd.DataFrame, given: pd.DataFrame) -> list[common.Bar]:
+    default = shaped[shaped.method == common.DEFAULT]
+    found = [
+        common.Bar(
+            f"all shapes, n = {n}: mean absolute error",
+            common.mean_abs_error(default[default.n == n], "dine"),
+            high=most,
+        )
+        for n, most in ERRORS.items()
+    ]
+    means = default[(default.n == OFF_SIZE) & (default.name != HARDEST)].groupby("name")[["estimate", "truth"]].mean()
+    off = (means.estimate / means.truth - 1.0).abs().max() if len(means) else math.nan
+    found.append(common.Bar(f"n = {OFF_SIZE}, all but the {HARDEST}: farthest off, as a share", off, high=MOST_OFF))
+    for n, part in given.groupby("n"):
+        ours, before = (common.mean_abs_error(part, method) for method in (common.DEFAULT, BEFORE))
+        found.append(common.Bar(f"given z, n = {n}: error over that of before", ours / before, high=OF_BEFORE))
+    errors = given.groupby(["name", "dz", "n", "method"]).abs_error.mean().unstack()
+    worse = (errors[common.DEFAULT] >= errors["ksg"]).sum() if "ksg" in errors else math.nan
+    return [*found, common.Bar("given z: rows in which KSG errs less", float(worse), high=0.0)]
+
+
+def main() -> None:
+    parser = common.parser(__doc__, seeds=len(SHAPED.seeds), methods=METHODS)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--given-sizes", type=int, nargs="*", default=GIVEN_SIZES)
+    parser.add_argument("--before", type=Path, help="a clone of another version")
+    options = parser.parse_args()
+    before = partial(other_version, folder=str(options.before.resolve())) if options.before else None
+    methods = methods_of("cmi") | ({BEFORE: before} if before else {})
+    others = frozenset(name for name in methods if not name.startswith("dine"))
+    rows = common.run_from(options, tasks(options), "shapes", methods, others=others)
+    shaped, given = rows[rows.part == "shapes"], rows[rows.part == "given z"]
+    common.report(
+        options.output / "shapes.md",
+        "# Shapes",
+        NOTES.format(seeds=options.seeds, before=f'"{BEFORE}": {commit_of(options.before)}.' if options.before else ""),
+        "## Bars",
+        common.bar_table(bars(shaped, given)),
+        "## All shapes, mean absolute errors",
+        common.markdown(by_size(shaped, ["n"])),
+        "## Given z, mean absolute errors",
+        common.markdown(by_size(given, ["dz", "n"])),
+        "## Each shape",
+        common.markdown(table(shaped, ["name", "n"])),
+        "## Each shape given z",
+        common.markdown(table(given, ["name", "dz", "n"])),
+        "## Provenance",
+        common.provenance(rows),
+    )
+
+
+def commit_of(folder: Path) -> str:
+    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    return "commit " + subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 if __name__ == "__main__":
-    for name, truth in truths().items():
-        print(f"{name}: computed {truth:.5f}, used {SHAPES[name].truth:.5f}")
+    main()

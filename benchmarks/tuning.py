@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GridSearchCV
 
-import shapes
+import known_shapes as shapes
 from pydine import DINE
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid

@@ -34,3 +34,5 @@ html_css_files = ["pages.css"]
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
+
+exclude_patterns = ["data"]

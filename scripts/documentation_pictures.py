@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from scipy.special import ndtr
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 import pydine
 from pydine.inputs.table import Question
@@ -31,7 +33,7 @@ import matplotlib.pyplot as plt
 
 FloatArray = NDArray[np.float64]
 
-FOLDER = Path(__file__).parents[1] / "docs" / "images"
+FOLDER, DATA = (Path(__file__).parents[1] / "docs" / name for name in ("images", "data"))
 DOTS_PER_INCH, COLOURS = 110, 200  # a palette keeps the files small
 BEFORE, AFTER, LINE, QUIET = "#c2571a", "#1f6f8b", "#222222", "0.75"
 CORRELATION = 0.6  # of the noise of x and y in `curved`
@@ -91,6 +93,32 @@ def normal_scores() -> Any:
     points(right, *scores, color=AFTER)
     right.set(xlabel="normal score of x", ylabel="normal score of y", title=f"normal scores: {same[1]:.3f} nats")
     return figure
+
+
+def shapes() -> Any:
+    """Shapes of dependence, and the estimates at several numbers of rows beside the truth."""
+    sys.path.insert(0, str(FOLDER.parents[1] / "benchmarks"))
+    from known_shapes import SHAPES, sample
+
+    names = ("parabola", "sine", "ring", "clusters", "heteroscedastic", "Clayton copula", "sign switch", "checkerboard")
+    sizes, seeds = (250, 500, 1000, 2000), range(3)
+    figure, axes = plt.subplots(4, 4, figsize=(9.5, 8.5), layout="constrained")
+    for name, cloud, curve in zip(names, axes[:, ::2].flat, axes[:, 1::2].flat, strict=True):
+        shown, truth = sample(name, 1000, 0), SHAPES[name].truth
+        points(cloud, *(ScoreMap.fit(side[:, 0])[1] for side in (shown.x, shown.y)), color=BEFORE, s=3)
+        cloud.set(title=name, xticks=[], yticks=[])
+        found = np.array([[estimate_of(sample(name, n, seed)) for seed in seeds] for n in sizes])
+        curve.axhline(truth, color=LINE, linestyle="--", linewidth=1.0)
+        curve.errorbar(sizes, found.mean(axis=1), found.std(axis=1), color=AFTER, marker="o", markersize=3)
+        curve.set(xscale="log", ylim=(0.0, 1.15 * truth), xticks=sizes, xticklabels=sizes, title="nats by rows")
+        curve.minorticks_off()
+        curve.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def estimate_of(data: Any) -> float:
+    """The default's estimate of a dataset."""
+    return pydine.mutual_information(data.x, data.y, data.z).value
 
 
 def ladder() -> Any:
@@ -204,14 +232,132 @@ def pointwise() -> Any:
     return figure
 
 
+def null() -> Any:
+    """The statistic of a test among those of permuted rows, without and with a common cause given."""
+    rng = np.random.default_rng(1)
+    z, a, b = rng.standard_normal((3, 400))
+    figure, axes = panels(2, 4.2)
+    for each, given in zip(axes, (None, z), strict=True):
+        pydine.independence_test(z + a, z + b, given, statistic="gaussian").plot(each)
+    axes[1].set_title(f"given z: {axes[1].get_title()}")
+    return figure
+
+
+def graph() -> Any:
+    """The skeleton of the diabetes data, drawn as the command line draws it."""
+    import networkx as nx
+
+    data = load_diabetes(scaled=False)
+    table = {**dict(zip(data.feature_names, data.data.T, strict=True)), "target": data.target}
+    kept = ("age", "sex", "bmi", "bp", "s3", "s6", "target")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = pydine.pairwise_information({k: table[k] for k in kept}, "rest", base="gaussian").graph(0.01)
+    figure, axes = panels(1, 5.0, 4.0)
+    widths = [12.0 * edge["information"] ** 0.5 for _, _, edge in found.edges(data=True)]
+    look = {"node_color": "w", "edgecolors": AFTER, "node_size": 1300, "font_size": 9, "edge_color": QUIET}
+    nx.draw_networkx(found, nx.circular_layout(found), ax=axes, width=widths, **look)
+    axes.margins(0.15)
+    axes.axis("off")
+    return figure
+
+
+def table_of(file: str, *columns: str) -> dict[str, FloatArray]:
+    """Columns of a table of the gallery."""
+    from pydine.inputs.files import open_file
+
+    return dict(open_file(DATA / f"{file}.tsv").read(columns))
+
+
+def ranked(table: dict[str, FloatArray], target: str) -> Any:
+    """A ranking, as it draws itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pydine.rank(table, target, nan_policy="omit").plot().figure
+
+
+def gallery_diabetes() -> Any:
+    """What every feature tells about the disease."""
+    data = load_diabetes(scaled=False)
+    return ranked({**dict(zip(data.feature_names, data.data.T, strict=True)), "target": data.target}, "target")
+
+
+def gallery_iris() -> Any:
+    """Three clouds that hide what each of them shows."""
+    iris = load_iris()
+    figure, axes = panels(1, 5.0)
+    for species, colour in enumerate((BEFORE, AFTER, "#7a5195")):
+        rows = iris.target == species
+        jitter = 0.03 * np.random.default_rng(species).standard_normal((2, rows.sum()))
+        length, width = iris.data[rows, :2].T + jitter
+        axes.scatter(width, length, s=12, color=colour, label=iris.target_names[species])
+    axes.set(xlabel="sepal width (cm)", ylabel="sepal length (cm)")
+    axes.legend(frameon=False)
+    return figure
+
+
+def gallery_wine() -> Any:
+    """The matrix of thirteen measurements."""
+    wine = load_wine()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = pydine.pairwise_information(dict(zip(wine.feature_names, wine.data.T, strict=True)))
+    return found.plot().figure
+
+
+def gallery_cancer() -> Any:
+    """Ten measurements of cells."""
+    cells = load_breast_cancer()
+    table = {str(name): values for name, values in zip(cells.feature_names[:10], cells.data.T[:10], strict=True)}
+    return ranked({**table, "malignant": 1.0 - cells.target}, "malignant")
+
+
+def gallery_cars() -> Any:
+    """What tells about the mileage of a car."""
+    names = ("mpg", "cylinders", "displacement", "horsepower", "weight", "acceleration", "modelyear", "origin")
+    return ranked(table_of("auto-mpg", *names), "mpg")
+
+
+def gallery_stature() -> Any:
+    """What tells about the height of a child."""
+    return ranked(table_of("stature", "father", "mother", "Gender", "Height"), "Height")
+
+
+def gallery_credit() -> Any:
+    """What tells about a decision."""
+    return ranked(table_of("credit", "A2", "A3", "A8", "A9", "A10", "A11", "A15", "A16"), "A16")
+
+
+def gallery_pima() -> Any:
+    """Zeros that stand for missing values."""
+    table = table_of("pima", "Insulin", "Glucose")
+    figure, axes = panels(2)
+    there = (table["Insulin"] > 0.0) & (table["Glucose"] > 0.0)
+    for each, rows, title in zip(axes, (slice(None), there), ("as in the file", "measured"), strict=True):
+        points(each, table["Glucose"][rows], table["Insulin"][rows])
+        each.set(xlabel="glucose", ylabel="insulin", title=title)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     "latents": latents,
     "normal-scores": normal_scores,
+    "shapes": shapes,
     "ladder": ladder,
     "residuals": residuals,
     "calibration": calibration,
     "corrections": corrections,
     "pointwise": pointwise,
+    "null": null,
+    "graph": graph,
+    "gallery-diabetes": gallery_diabetes,
+    "gallery-iris": gallery_iris,
+    "gallery-wine": gallery_wine,
+    "gallery-cancer": gallery_cancer,
+    "gallery-cars": gallery_cars,
+    "gallery-stature": gallery_stature,
+    "gallery-credit": gallery_credit,
+    "gallery-pima": gallery_pima,
 }
 
 

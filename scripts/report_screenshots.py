@@ -51,10 +51,10 @@ class View:
 
 
 VIEWS = (
-    View("desktop", 1180, 960, "summary"),
+    View("desktop", 1180, 960, "top"),
     View("matrix", 1180, 900, "matrix", pointer=True),
-    View("dark", 1180, 1330, "ranking", dark=True),
-    View("phone", 390, 844, "matrix", scale=2.0),
+    View("dark", 1180, 960, "graph", dark=True),
+    View("phone", 390, 844, "top", scale=2.0),
 )
 
 
@@ -76,9 +76,7 @@ def browser(folder: Path) -> Iterator[Any]:
 
 def diabetes_report(folder: Path) -> Path:
     """The report as the command makes it."""
-    from sklearn.datasets import load_diabetes
-
-    load_diabetes(scaled=False, as_frame=True).frame.to_csv(folder / "diabetes.csv", index=False)
+    subprocess.run([sys.executable, "-m", "pydine", "demo", "--out", "diabetes.csv"], check=True, cwd=folder)
     command = [sys.executable, "-m", "pydine", "report", "diabetes.csv", "--target", "target", "-o", "report.html"]
     subprocess.run(command, check=True, cwd=folder)
     return folder / "report.html"
@@ -93,7 +91,7 @@ def take(driver: Any, report: Path, view: View, path: Path, *, whole: bool) -> N
     if whole:
         height = driver.execute_script("return document.documentElement.scrollHeight")
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", view.size(height))
-    elif view.section != "summary":  # the page opens with it
+    elif view.section != "top":  # the page opens with it
         driver.execute_script(
             "document.getElementById(arguments[0]).scrollIntoView({behavior: 'instant'})", view.section
         )

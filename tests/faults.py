@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import pydine
+from pydine import archive
 
 
 @contextmanager
@@ -28,6 +29,15 @@ def flips(content, count, seed=0):
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << (bit % 8)
         yield bytes(flipped)
+
+
+def retold(content, before, after):
+    """A file of `pydine.archive` whose head says something else the first time, with a digest that agrees."""
+    members = archive._members(content)
+    head = members["head"].tobytes().decode()
+    assert before in head
+    members["head"] = np.frombuffer(head.replace(before, after, 1).encode(), dtype=np.uint8)
+    return archive._sealed(members)
 
 
 def files_of(folder):

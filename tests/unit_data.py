@@ -1,9 +1,12 @@
-"""Targets and contexts for tests of single units: normal scores, as units are given them."""
+"""Targets and contexts for tests of single units, normal scores as units are given them, and settings that are fast."""
 
 import numpy as np
 from scipy.stats import norm
 
 from pydine.latents.scores import ScoreMap
+from pydine.units.ladder import LadderSettings
+
+SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
 
 
 def scores(column):

@@ -28,6 +28,7 @@ __all__ = [
     "InformationEstimate",
     "PairwiseInformation",
     "PointwiseInformation",
+    "Ranking",
     "TiesWarning",
     "UnitCache",
     "__version__",
@@ -36,6 +37,7 @@ __all__ = [
     "mutual_information_score",
     "pairwise_information",
     "pointwise_information",
+    "rank",
 ]
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
@@ -47,6 +49,7 @@ _HOMES = {
     "InformationEstimate": "pydine.results",
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
+    "Ranking": "pydine.questions.ranking",
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.units.cache",
     "independence_test": "pydine.questions.independence",
@@ -54,6 +57,7 @@ _HOMES = {
     "mutual_information_score": "pydine.questions.selection",
     "pairwise_information": "pydine.questions.pairwise",
     "pointwise_information": "pydine.questions.mutual_information",
+    "rank": "pydine.questions.ranking",
 }
 
 

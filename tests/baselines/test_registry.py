@@ -51,7 +51,7 @@ def test_missing_package(monkeypatch: pytest.MonkeyPatch, name: str, package: st
     monkeypatch.setattr(baselines, "find_spec", lambda wanted: None if wanted == package else object())
     assert not baselines.available(name)
     assert baselines.available("mind")
-    with pytest.raises(ImportError, match=rf"needs {package}: pip install 'pydine\[baselines\]'$"):
+    with pytest.raises(ImportError, match=rf"needs {package}: pip install "):
         EVERY[name](*sample()[:2])
 
 

@@ -137,6 +137,7 @@ class TestContract:
         assert again.value == fitted.value
         np.testing.assert_array_equal(again.held_out, fitted.held_out)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n_jobs", [2, -1])
     def test_threads(self, name, n_jobs):
         x, y, z = given_z(*parabola(300))
@@ -177,6 +178,7 @@ def columns(request):
     return np.hstack([x, y, z]), estimate
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=6)
 @given(maps=st.lists(st.sampled_from(sorted(MAPS)), min_size=4, max_size=4).filter(lambda m: set(m) != {"none"}))
 def test_increasing_maps_of_any_column_change_nothing(columns, maps):
@@ -230,6 +232,7 @@ class TestWhereDensitiesAreAtRisk:
         y = (z[:, 0] + rng.standard_normal(1000) > 0).astype(float)
         assert abs(mutual_information(x, y, z).value) < 0.03
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::pydine.TiesWarning")
     def test_integers_tell_what_they_tell(self):
         """A parabola in integers, by a count of cells; a smooth flow falls short of the edges of what is spread."""

@@ -118,6 +118,7 @@ class TestWishartBias:
         """dof = 3: (psi(3/2) - psi(1)) / 2 = 1 - ln 2."""
         assert wishart_bias(1, 1, 3) == pytest.approx(1 - np.log(2), rel=1e-13)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("dx", "dy", "rho"), CASES)
     def test_simulation(self, dx, dy, rho):
         rng = np.random.default_rng(0)
@@ -149,6 +150,7 @@ class TestRankEffect:
         assert effect.bias < -5 * error
         assert 1.0 <= effect.inflation < 1.25
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("dx", "dy", "rho", "n"), [(1, 1, 0.95, 100), (3, 3, 0.9, 100), (10, 10, 0.8, 100)])
     def test_correction_reduces_the_bias(self, dx, dy, rho, n):
         """Estimates from ranks alone, over samples: less the two biases they scatter around the truth."""
@@ -164,6 +166,7 @@ class TestRankEffect:
         assert abs(np.mean(corrected)) < 0.35 * abs(np.mean(plain)) + 2 * error
         assert abs(np.mean(plain)) > 4 * error
 
+    @pytest.mark.slow
     def test_falls_with_the_rows(self):
         """Beyond the rows that are simulated it goes on as 1 / n."""
         covariance = true_covariance(1, 1, 0.9)

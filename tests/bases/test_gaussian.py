@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from pydine.bases.gaussian import FOLD_FACTOR, GaussianBase, algorithmic_error
+from pydine.units.rows import dealt
 from shapes import as_latents, gaussian, gaussian_truth, given_z, latents_of
 
 
@@ -34,6 +35,18 @@ class TestGaussian:
             expected = expected - multivariate_normal(cov=s[side, side]).logpdf(new[side].T)
         ratio = GaussianBase().fit(latents).log_ratio
         np.testing.assert_allclose(ratio(new, np.empty((0, 50))), expected, atol=1e-10)
+
+    @pytest.mark.parametrize("kind", ["near-copy", "spike"])
+    def test_columns_that_are_regular_only_with_the_rows_held_out(self, kind):
+        """Without the rows of one fold a column is a copy of another, or constant: they are predicted all the same."""
+        both = np.hstack(gaussian(60, 2)).T
+        both[1] = both[0] if kind == "near-copy" else 0.0
+        rows = dealt(as_latents(both, 2).outwards, 3)[0][10:12]
+        both[1, rows] += [1e-3, -1e-3]
+        held_out = GaussianBase().fit(as_latents(both, 2)).held_out
+        assert np.isfinite(held_out).all()
+        without = GaussianBase().fit(as_latents(both[[0, 2, 3]], 1)).held_out
+        assert abs(held_out.mean() - without.mean()) < 0.1
 
     def test_held_out_rows(self):
         """In many rows their mean log-ratio is the information; with few and none of it, next to nothing."""

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -124,7 +125,7 @@ def test_matrix(folder, tmp_path):
     assert float(square["cause"]["outcome"]) == found.values[0, 2]
     assert square["cause"]["cause"] == ""
     assert plot.read_bytes().startswith(b"\x89PNG")
-    assert "'colour' (it holds values of type String), 'one' (it is constant)" in " ".join(done.stderr.split())
+    assert "'colour' (row 1 holds 'red'), 'one' (it is constant)" in " ".join(done.stderr.split())
 
 
 @pytest.mark.slow
@@ -134,7 +135,7 @@ def test_rank(folder):
     named = [line[0] for line in lines if line and line[0] in ("cause", "proxy", "noise")]
     assert named == ["cause", "proxy", "noise"]
     assert "2 of 3 columns add nothing that was found to what the others tell." in done.stdout
-    assert "'colour' (line 2 holds 'red'), 'one' (it is constant)" in " ".join(done.stderr.split())
+    assert done.stdout.startswith("Left out: 2 columns: 'colour' (line 2 holds 'red'), 'one' (it is constant).")
 
 
 @pytest.mark.slow
@@ -266,23 +267,28 @@ def test_rank_for_machines(run):
     assert row["information_alone"] == row["information_given_rest"]
 
 
-def test_what_was_left_out_is_said_on_the_standard_error(run, folder):
+def test_missing_values_are_said_and_cost_no_more_rows_than_they_must(run, folder):
     text = (folder / "data.csv").read_text().splitlines()
     text[3] = "," + text[3].partition(",")[2]
     (folder / "holes.csv").write_text("\n".join(text))
     question = ("mi", "holes.csv", "-x", "cause", "-y", "outcome")
-    refused = run(*question)
+    refused = run(*question, "--nan", "fail")
     assert refused.returncode == 1
     assert "column 'cause' has 1 missing value in line 4" in refused.stderr
-    done = run(*question, "--nan", "omit", "--json")
-    assert json.loads(done.stdout)["n_dropped"] == 1
-    assert "Left out: 1 row with a missing value." in done.stderr
+    done = run(*question, "--json")
+    record = json.loads(done.stdout)
+    assert (record["n_samples"], record["n_dropped"], record["missing"]) == (ROWS - 1, 1, {"cause": 1})
+    assert "Missing values: cause 1%; every figure uses the rows that have what it needs." in done.stderr
+    pairs = json.loads(run("matrix", "holes.csv", "--json").stdout)["pairs"]
+    assert {(pair["x"], pair["y"]): pair["n"] for pair in pairs} == {
+        pair: ROWS - ("cause" in pair) for pair in combinations(("cause", "proxy", "noise", "outcome"), 2)
+    }
 
 
 def test_a_sample_is_said_to_be_one(run):
     done = run("mi", "data.csv", "-x", "cause", "-y", "outcome", "--sample", "60")
     assert "60 rows" in done.stdout
-    assert "A first look: 60 of 150 rows, drawn at random." in done.stderr
+    assert done.stdout.startswith("A first look: 60 of 150 rows, drawn at random.")
 
 
 def test_tied_values_are_one_note(run, folder):
@@ -383,7 +389,7 @@ def test_an_estimate_loads_nothing_that_it_does_not_need(folder):
         (b"cause,outcome\n1,2\n", "bad.csv: x and y have 2 columns together but only 1 rows"),
         (bytes(range(256)) * 20, "bad.csv is neither text nor Parquet"),
         (b"1,2\n" * 50, "bad.csv seems to have no header"),
-        (b"cause,cause\n" + b"1,2\n" * 50, "bad.csv has more than one column called 'cause'"),
+        (b"cause,cause\n" + b"1,2\n" * 50, "which it lacks; its columns are 'cause', 'cause.1'"),
         (b"cause,outcome\n" + b"1,2\n" * 50, "bad.csv: column 'cause' of x must vary"),
         (b"cause,outcom\n" + b"1,2\n" * 50, "the nearest name is 'outcom'"),
     ],

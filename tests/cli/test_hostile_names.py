@@ -42,6 +42,7 @@ QUICK = ("--base", "gaussian")
 EVIL = f"data{ESCAPE}.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -64,6 +65,7 @@ def test_nothing_that_a_terminal_obeys_is_printed(words, folder):
     assert harmless(done.stderr)
 
 
+@pytest.mark.slow
 def test_names_are_whole_for_machines(folder):
     record = json.loads(run(folder, "mi", EVIL, "-x", X, "-y", Y, *QUICK, "--json", capture_output=True).stdout)
     assert (record["x"], record["file"]) == ([X], EVIL)
@@ -73,6 +75,7 @@ def test_names_are_whole_for_machines(folder):
     assert row["x"] == r"x\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 
 
+@pytest.mark.slow
 def test_a_name_that_is_no_text(folder):
     name = os.fsdecode(b"data\xff.csv")
     (folder / name).write_bytes((folder / "data.csv").read_bytes())
@@ -90,6 +93,7 @@ def read_to_the_end(terminal):
     return b"".join(parts)
 
 
+@pytest.mark.slow
 def test_a_real_terminal(folder):
     """With colours, which are escapes too; those of the name are not among them."""
     ours, theirs = pty.openpty()

@@ -66,6 +66,7 @@ def test_a_cpu_that_is_not_there_is_refused():
         environment("pentium")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in playable() if name != NATIVE])
 def test_the_process_is_the_cpu_that_it_plays(name):
     command = [sys.executable, "-W", "error", "-c", REPORT]

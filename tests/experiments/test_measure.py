@@ -37,6 +37,7 @@ def test_numbers_come_back_from_a_new_interpreter():
     assert run_python(code, "one", TOLD="7") == [7.0, 2.0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the peak may be the parent's")
 def test_a_call_in_a_new_process_has_its_own_peak():
     x, y = np.random.default_rng(0).standard_normal((2, 200, 1))

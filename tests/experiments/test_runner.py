@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from faults import files_of, flips, full_disk
 from pydine.baselines.gaussian import gaussian_copula
 from pydine.experiments import runner
 from pydine.experiments.datasets import paper_mi
@@ -124,6 +125,7 @@ def test_an_estimate_that_is_not_a_number_is_a_failure(path):
     assert row["error"] == "the estimate is nan"
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_loses_the_row_in_flight_alone(path):
     first = Recorder(2, interrupting)
     with pytest.raises(KeyboardInterrupt):
@@ -135,6 +137,57 @@ def test_an_interrupted_run_loses_the_row_in_flight_alone(path):
     rows = run(tasks(5, ["a"]), {"a": second}, path, console=SILENT)
     assert second.seeds == [2, 3, 4]
     assert [row["estimate"] for row in rows] == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.slow
+def test_flipped_bits_are_run_again_or_refused(path):
+    """Never another number: the row is run again, or a sentence says that the table is another one."""
+    expected = [row["estimate"] for row in run(tasks(3), {"copula": copula}, path, console=SILENT)]
+    whole, again, refused = path.read_bytes(), 0, 0
+    for damaged in flips(whole, 50):
+        path.write_bytes(damaged)
+        try:
+            read(path)
+        except ValueError:
+            again += 1
+        else:
+            assert [row["estimate"] for row in read(path) if "estimate" in row] in (expected, [])
+        path.write_bytes(damaged)
+        try:
+            rows = run(tasks(3), {"copula": copula}, path, console=SILENT)
+        except ValueError as error:
+            assert "must be a table of this experiment" in str(error)  # noqa: PT017
+            refused += 1
+        else:
+            assert [row["estimate"] for row in rows] == expected
+    assert again > 30
+    assert 0 < refused < 30
+
+
+def test_a_damaged_row_is_named_when_a_table_is_read(path):
+    run(tasks(3), {"copula": copula}, path, console=SILENT)
+    path.write_text(path.read_text().replace("copula,0.14", "copula,0.24"))
+    with pytest.raises(ValueError, match=r"table\.csv has 3 row\(s\) that are not as they were written; run the exp"):
+        read(path)
+
+
+def test_rows_of_older_tables_have_no_check(path):
+    run(tasks(3), {"copula": copula}, path, console=SILENT)
+    older = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join([*older, ""]))
+    recorder = Recorder()
+    rows = run(tasks(3), {"copula": recorder}, path, console=SILENT)
+    assert recorder.seeds == []
+    assert all(row["check"] for row in rows) or all(row["check"] for row in read(path))
+
+
+def test_a_full_disk_leaves_the_table_that_was_there(path):
+    run(tasks(3), {"copula": copula}, path, console=SILENT)
+    before = path.read_bytes()
+    with full_disk(100), pytest.raises(OSError, match=r"table\.csv"):
+        run(tasks(4), {"copula": copula}, path, console=SILENT)
+    assert path.read_bytes() == before
+    assert [file.name for file in files_of(path.parent)] == ["table.csv"]
 
 
 def test_fresh_runs_again_what_is_asked_and_keeps_the_rest(path):
@@ -168,6 +221,7 @@ def test_a_table_of_another_experiment_is_refused_and_left_alone(path):
     assert path.read_text() == text
 
 
+@pytest.mark.slow
 def test_transient_rows_are_returned_and_not_kept(path):
     methods = {"a": Recorder(), "b": Recorder()}
     rows = run(tasks(2, ["a", "b"]), methods, path, transient={"b"}, console=SILENT)
@@ -177,11 +231,13 @@ def test_transient_rows_are_returned_and_not_kept(path):
     assert (methods["a"].seeds, methods["b"].seeds) == ([0, 1], [0, 1, 0, 1])
 
 
+@pytest.mark.slow
 def test_rows_of_other_people_s_methods_name_no_code(path):
     ours, theirs = run(tasks(1, ["a", "b"]), {"a": Recorder(), "b": Recorder()}, path, foreign={"b"}, console=SILENT)
     assert (ours["code"], theirs["code"], theirs["commit"]) == (code_version(), "", "")
 
 
+@pytest.mark.slow
 def test_a_method_may_say_other_things_of_other_data(path):
     def method(words):
         return {"length": len(words), "last": words[-1]}
@@ -210,6 +266,7 @@ def test_a_second_run_is_kept_away_from_the_file(path):
     assert row["error"] == f"RuntimeError: another run is writing to {path}; wait for it, or write to another folder."
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the peak cannot be reset")
 def test_the_peak_memory_is_that_of_the_row(path):
     def large():

@@ -64,7 +64,7 @@ def test_the_same_columns_whatever_the_file_is_called(kind, tmp_path):
     frame = table.read(table.names)
     for name, values in COLUMNS.items():
         np.testing.assert_array_equal(frame[name], values)
-    assert (frame.n_samples, frame.n_rows, frame.n_dropped, dict(frame.left_out)) == (3, 3, 0, {})
+    assert (frame.n_samples, frame.n_rows, frame.n_incomplete, dict(frame.left_out)) == (3, 3, 0, {})
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather", "npz"])
@@ -120,16 +120,18 @@ def test_missing_values_are_refused_with_their_line_or_left_out(tmp_path):
     with pytest.raises(
         ValueError, match=r"data.csv: column 'y' has 2 missing values, the first in line 4; .*--nan omit"
     ):
-        frame.complete(omit=False)
-    complete = frame.complete(omit=True)
+        frame.refuse_missing()
+    complete = frame.complete()
     np.testing.assert_array_equal(complete["x"], [1.0, 4.0])
-    assert (complete.n_dropped, complete.n_samples, complete.rows.tolist()) == (2, 2, [0, 3])
-    assert complete.complete(omit=False) is complete
+    assert (frame.n_incomplete, frame.missing) == (2, {"y": 2})
+    assert (complete.n_incomplete, complete.n_samples, complete.rows.tolist()) == (0, 2, [0, 3])
+    assert complete.complete() is complete
+    complete.refuse_missing()
 
 
 def test_no_complete_row(tmp_path):
     with pytest.raises(ValueError, match="every row has a missing value in one of the 2 columns"):
-        opened(tmp_path, "x,y\n1,\n,2\n").read(["x", "y"]).complete(omit=True)
+        opened(tmp_path, "x,y\n1,\n,2\n").read(["x", "y"]).complete()
 
 
 def test_text_is_refused_where_it_is_needed_and_left_out_otherwise(tmp_path):
@@ -150,15 +152,13 @@ def test_one_bad_cell_is_shown_with_its_line_in_a_sample_too(tmp_path):
 
 @pytest.mark.parametrize("kind", ["parquet", "feather"])
 def test_types_that_are_no_numbers(kind, tmp_path):
-    from datetime import date
-
-    frame = pl.DataFrame({"n": [1, None], "truth": [True, False], "word": ["a", "b"], "day": [date(2024, 1, 1)] * 2})
+    frame = pl.DataFrame({"n": [1, None], "truth": [True, False], "word": ["a", "b"], "list": [[1], [2]]})
     {"parquet": frame.write_parquet, "feather": frame.write_ipc}[kind](tmp_path / "data")
     table = open_file(tmp_path / "data")
     read = table.read([], table.names)
     np.testing.assert_array_equal(read["n"], [1.0, np.nan])
     np.testing.assert_array_equal(read["truth"], [1.0, 0.0])
-    assert dict(read.left_out) == {"word": "it holds values of type String", "day": "it holds dates or times"}
+    assert dict(read.left_out) == {"word": "row 1 holds 'a'", "list": "it holds values of type List(Int64)"}
 
 
 def test_a_sample_is_drawn_from_everywhere_and_repeats(tmp_path):
@@ -207,7 +207,6 @@ def test_separator(tmp_path):
         (b"", "is empty"),
         (b"\n \n", "is empty"),
         (b"a,b\n", "has 2 columns but no rows of data"),
-        (b"a,b,a\n1,2,3\n", "more than one column called 'a'"),
         (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, but the first line has 2"),
         (bytes(range(256)) * 9, "is neither text nor Parquet"),
         (b"PAR1 and then nothing", "begins as a file of kind 'parquet' but cannot be read"),
@@ -253,5 +252,5 @@ def test_without_polars_arrays_are_read_and_text_says_what_to_install(tmp_path, 
     write_as("csv", tmp_path / "text")
     monkeypatch.setitem(sys.modules, "polars", None)
     assert open_file(tmp_path / "arrays").names == ("a", "b")
-    with pytest.raises(ImportError, match=r"needs polars; install it with: pip install 'pydine\[cli\]'"):
+    with pytest.raises(ImportError, match=r"needs polars; install it with: pip install polars"):
         open_file(tmp_path / "text")

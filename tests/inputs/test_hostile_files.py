@@ -119,6 +119,7 @@ def test_an_endless_pipe(monkeypatch):
 # Headers.
 
 
+@pytest.mark.slow
 def test_a_header_of_two_megabytes(tmp_path):
     names = [f"a_rather_long_name_{i:06d}" for i in range(80_000)]
     path = tmp_path / "wide.csv"

@@ -56,6 +56,7 @@ def test_linear_correlation_does_not():
     assert ("rain", "plants") not in {(str(e).split()[0], str(e).split()[2]) for e in found.G.get_graph_edges()}
 
 
+@pytest.mark.slow
 def test_pc_of_causal_learn_takes_the_name_and_the_options(tmp_path):
     helper = causal_learn.pc(GARDEN, cache=tmp_path)
     found = causal_learn_pc(GARDEN.to_numpy(), 0.05, "dine", show_progress=False, cache=tmp_path)
@@ -65,6 +66,7 @@ def test_pc_of_causal_learn_takes_the_name_and_the_options(tmp_path):
     assert all(0.0 < p <= 1.0 for key, p in found.test.pvalue_cache.items() if ";" in key)
 
 
+@pytest.mark.slow
 def test_arrays_polars_and_dictionaries_give_the_same_graph():
     polars = pytest.importorskip("polars")
     cache = pydine.UnitCache()
@@ -119,6 +121,7 @@ def test_one_column_is_no_graph():
         causal_learn.pc(GARDEN[["rain"]])
 
 
+@pytest.mark.slow
 def test_the_order_of_columns_does_not_matter():
     order = ["sun", "insects", "plants", "rain"]
     assert arrows(causal_learn.pc(GARDEN[order]).G) == EDGES
@@ -198,6 +201,7 @@ def series(n=400, seed=0):
     return values[50:]
 
 
+@pytest.mark.slow
 def test_pcmci_finds_the_links():
     test = tigramite.DineTest()
     results = PCMCI(DataFrame(series()), cond_ind_test=test).run_pcmciplus(tau_max=1, pc_alpha=0.01)

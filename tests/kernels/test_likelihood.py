@@ -171,6 +171,7 @@ class TestGradient:
         np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-7 * max(1.0, np.abs(numeric).max()))
         assert np.abs(gradient).max() > 0.01  # it is not the gradient of nothing
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["linear", "tanh", "paper", "paper without context", "two layers"])
     def test_jax(self, name):
         network = NETWORKS[name]

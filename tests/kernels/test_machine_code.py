@@ -90,6 +90,7 @@ def hits(dispatcher):
     return sum(dispatcher.stats.cache_hits.values())
 
 
+@pytest.mark.slow
 def test_damaged_code_is_compiled_again(folder):
     first = compiled(folder)
     assert (first(2.0), hits(first)) == (4.0, 0)
@@ -144,6 +145,7 @@ def doctor(environment):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_temporary_folder_where_nothing_else_can_be_written(environment):
     record = doctor(environment)
     assert record["cache"].startswith(environment["TMPDIR"])

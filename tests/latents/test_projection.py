@@ -58,6 +58,15 @@ def project(latents, z, features=None):
     return Projection.fit(latents, z, Functions(len(z), features))
 
 
+def test_a_function_that_is_zero_everywhere_is_as_good_as_absent():
+    """A network may learn one, of a column that is constant but for a row."""
+    latents, z = sample(80)
+    plain = project(latents, z, waves)
+    with_zero = project(latents, z, lambda z: np.column_stack([waves(z), np.zeros(z.shape[1])]))
+    np.testing.assert_allclose(with_zero(latents, z), plain(latents, z), atol=1e-12)
+    assert with_zero.dof == plain.dof
+
+
 def residual_maker(z, features):
     """The matrix that takes a latent to its residuals, shape (n, n), and the degrees of freedom that it leaves."""
     n = z.shape[1]
@@ -247,6 +256,33 @@ class TestDegreesOfFreedom:
         plain = project(latents, z, waves)
         assert scaled.dof == plain.dof
         np.testing.assert_allclose(scaled.cross_product, plain.cross_product, rtol=1e-6, atol=1e-6)
+
+
+class TestSoftened:
+    """No more is taken out than the latents follow."""
+
+    def test_noise_is_left_alone(self):
+        latents, z = sample(600, seed=1)
+        projection = project(latents, z, many)
+        soft = projection.softened(600)
+        assert soft.dof > projection.dof + 40
+        kept = soft(latents, z) - latents
+        assert (kept**2).mean() < 0.2 * ((projection(latents, z) - latents) ** 2).mean()
+
+    def test_what_follows_z_is_taken_out(self):
+        latents, z = sample(600, seed=2)
+        followed = waves(z).T[:3] * 3.0
+        soft = project(latents + followed, z, waves).softened(600)
+        left = soft(latents + followed, z)
+        assert ((left - latents) ** 2).mean() < 0.05 * (followed**2).mean()
+
+    def test_cross_product_is_that_of_the_residuals(self):
+        latents, z = sample(300, seed=3)
+        latents[0] += np.sin(z[0])
+        soft = project(latents, z, waves).softened(300)
+        left = soft(latents, z)
+        np.testing.assert_allclose(soft.cross_product, left @ left.T, atol=1e-8)
+        assert ((soft.shares >= 0.0) & (soft.shares <= 1.0)).all()
 
 
 def curve(n, seed=0):

@@ -119,6 +119,7 @@ def test_there_are_documents_with_code():
 @pytest.mark.parametrize("document", WITH_CODE, ids=lambda document: document.name)
 def test_the_code_runs_and_prints_what_is_shown(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").symlink_to(CHECKOUT / "docs")  # as in a clone
     monkeypatch.setenv("COLUMNS", "80")
     names = {"__name__": "document"}
     for block in blocks_of(document):

@@ -15,7 +15,7 @@ ROOT = Path(pydine.__file__).parent
 # From the bottom up. A room is a module or a subpackage directly under pydine; "pydine" is the front door,
 # __init__.py, which shows the rooms of the core to the outside. Rooms of one layer do not know each other.
 LAYERS = [
-    {"_version", "disk", "theory", "types"},
+    {"_version", "archive", "disk", "theory", "types"},
     {"show"},
     {"results"},
     {"inputs"},
@@ -38,7 +38,7 @@ HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 ONLY = {
     # Machine code and kept units are named by a hash of these sources, so nothing else may change what they do.
     "kernels": {"disk", "types"},
-    "units": {"disk", "types", "kernels"},
+    "units": {"archive", "disk", "types", "kernels"},
     # A peer's estimator is not to lean on ours, beyond what reads data and what every estimator shares.
     "baselines": {"_version", "types", "results", "inputs", "bases.closed_form"},
 }

@@ -44,12 +44,40 @@ def test_every_make_target_in_the_documents_exists(document):
     assert named <= targets
 
 
-def test_every_lowest_version_can_be_tried(monkeypatch):
-    """`make test-versions` installs what is declared: each dependency says which version is its lowest."""
+@pytest.fixture
+def versions(monkeypatch):
+    """The script behind `make test-versions`, as a module."""
     monkeypatch.syspath_prepend(CHECKOUT / "scripts")
     spec = importlib.util.spec_from_file_location("test_versions", CHECKOUT / "scripts" / "test_versions.py")
-    versions = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(versions)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("code", "err", "outcome"),
+    [
+        (0, "", "go together"),
+        (1, "ERROR: Cannot install a and b\nERROR: ResolutionImpossible: for help visit", "FAILED"),
+        (1, "WARNING: x\nERROR: No matching distribution found for a==1", "not tried (No matching distribution found"),
+        (None, "", "not tried, no package index answered"),
+    ],
+)
+def test_what_the_index_says_of_the_lowest_versions(versions, monkeypatch, code, err, outcome):
+    """A conflict is a failure; an index that is not there, or lacks a version, tells nothing."""
+
+    def answer(command, **options):
+        assert "scikit-learn==1.6" in command
+        if code is None:
+            raise subprocess.TimeoutExpired(command, options["timeout"])
+        return subprocess.CompletedProcess(command, code, "", err)
+
+    monkeypatch.setattr(versions.subprocess, "run", answer)
+    assert versions.resolve().startswith(outcome)
+
+
+def test_every_lowest_version_can_be_tried(versions):
+    """`make test-versions` installs what is declared: each dependency says which version is its lowest."""
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = [*project["dependencies"], *project["optional-dependencies"]["cli"]]
     pinned = versions.lowest(declared)

@@ -40,6 +40,7 @@ def test_import_is_light():
     assert not {"numba", "llvmlite", "sklearn", "scipy", "joblib", "matplotlib"} & loaded
 
 
+@pytest.mark.slow
 def test_matplotlib_is_loaded_when_something_is_drawn_and_not_before():
     code = "import sys, numpy as np, pydine; r = np.random.default_rng(0).standard_normal((2, 60)); "
     assert run(code + "pydine.pointwise_information(*r); print('matplotlib' in sys.modules)").strip() == "False"
@@ -117,8 +118,6 @@ def test_the_code_in_the_document_on_bases_runs_and_says_what_it_says(tmp_path, 
     plt.close("all")
     said = capsys.readouterr().out.splitlines()
     assert [line.partition(" base")[0].split()[-1] for line in said[:4]] == ["gaussian", "student", "flow", "flow"]
-    assert said[-3:] == ["{'base': 'flow'}", "[0. 0. 1.]", "histogram"]
-    assert (tmp_path / "pointwise.png").stat().st_size > 0
     assert names["est"].base == "flow"
     assert (names["pointwise"].top(10) < 500).mean() > 0.7
     assert "True" in said

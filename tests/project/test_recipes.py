@@ -74,11 +74,15 @@ def test_a_rung_leaves_the_ladder_as_it_was_and_is_kept_by_name(tmp_path):
     assert again.rung_weights == made["without"].rung_weights
     assert "waves" not in EXPANSIONS
     task = UnitTask(target, context, LadderSettings())
-    UnitCache(tmp_path).keep(task, Fitted(fitted, NOTHING))
-    assert UnitCache(tmp_path).find(task) is None  # nobody knows what its models see
+    cache = UnitCache(tmp_path)
+    cache.keep(task, Fitted(fitted, NOTHING))
+    assert cache.find(task).unit is fitted  # in memory, though no file can name what its models see
+    assert not UnitCache(tmp_path).has(task)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(EXPANSIONS, "waves", made["waves"])
+        cache.keep(task, Fitted(fitted, NOTHING))
         kept = UnitCache(tmp_path).find(task)
+    assert UnitCache(tmp_path).find(task) is None  # and now nobody knows the name
     np.testing.assert_array_equal(kept.unit.latent(target, context), fitted.latent(target, context))
 
 

@@ -48,6 +48,7 @@ def test_level_under_independence():
     assert rejections <= 9  # 0.05 of 60 is 3; more than 9 has probability 0.001
 
 
+@pytest.mark.slow
 def test_permutation_and_analytic_pvalues_agree():
     for strength in (0.0, 0.12):
         x, y, z = confounded(strength=strength, seed=3)

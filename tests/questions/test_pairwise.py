@@ -96,6 +96,7 @@ def test_every_pair_with_one_base(data):
     assert found.values[0, 1] == pydine.mutual_information("x", "near", data=data, base="student").value
 
 
+@pytest.mark.slow
 def test_given_the_rest(data):
     some = {name: data[name] for name in ("x", "near", "z", "w")}
     found = pairwise_information(some, "rest")
@@ -111,6 +112,7 @@ def test_given_the_rest(data):
     assert not found.graph(0.01).has_edge("near", "w")
 
 
+@pytest.mark.slow
 def test_a_group_is_one_variable(data):
     found = pairwise_information(data, groups={"both": ["near", "w"]})
     assert found.names == ("x", "square", "alone", "z", "both")
@@ -133,7 +135,7 @@ def test_frames_in_frames_out(data, found, kind):
     frame, matrix = again.to_frame(), again.to_matrix()
     assert isinstance(frame, kind)
     assert isinstance(matrix, kind)
-    columns = ["x", "y", "information", "standard_error", "low", "high", "pvalue", "adjusted_pvalue", "base"]
+    columns = ["x", "y", "information", "standard_error", "low", "high", "pvalue", "adjusted_pvalue", "base", "n"]
     assert list(frame.columns) == [*columns, "correlation", "explained"]
     assert len(frame) == 10
     values = np.asarray(frame["information"])
@@ -152,6 +154,7 @@ def test_arrays_go_by_position(data):
     assert found.names == ("column 0", "column 1", "column 2", "column 3", "column 5")
 
 
+@pytest.mark.slow
 def test_neither_jobs_nor_the_cache_change_anything(data, found, tmp_path):
     for options in ({"n_jobs": 2}, {"cache": tmp_path}, {"cache": tmp_path, "n_jobs": 2}):
         again = pairwise_information(data, "z", **options)
@@ -218,9 +221,65 @@ def test_rows_with_nan_are_left_out_if_asked_for(data):
     holed["x"][[3, 5]] = np.nan
     with pytest.raises(ValueError, match="nan_policy='omit'"):
         pairwise_information(holed)
-    found = pairwise_information(holed, base="gaussian", nan_policy="omit")
-    assert (found.n_samples, found.n_dropped) == (398, 2)
-    assert "(2 rows dropped)" in repr(found)
+    rest = pairwise_information({k: holed[k] for k in ("x", "z", "w")}, "rest", base="gaussian", nan_policy="omit")
+    assert (rest.n_samples, rest.n_dropped) == (398, 2)
+    assert "(2 rows dropped)" in repr(rest)
+
+
+@pytest.mark.parametrize("given", [None, ["z"]])
+def test_every_pair_has_the_rows_that_it_has(data, given):
+    rng = np.random.default_rng(5)
+    holed = {name: values.copy() for name, values in data.items()}
+    for name in ("x", "near", "w"):
+        holed[name][rng.random(len(holed[name])) < 0.1] = np.nan
+    found = pairwise_information(holed, given, nan_policy="omit")
+    assert (found.n_samples, found.n_dropped) == (400, 0)
+    for x, y in (("x", "near"), ("x", "alone"), ("square", "alone")):
+        both = np.isfinite(holed[x]) & np.isfinite(holed[y])
+        cut = {name: values[both] for name, values in data.items() if name in (x, y, "z")}
+        alone = pydine.mutual_information(x, y, given, data=cut)
+        assert found.counts[at(found, x, y)] == both.sum()
+        if found.bases[at(found, x, y)] != "gaussian" or alone.base == "gaussian":
+            assert found.values[at(found, x, y)] == pytest.approx(alone.value, abs=0.05)
+    assert "n = 3" in repr(found)
+    threads = pairwise_information(holed, given, nan_policy="omit", n_jobs=2)
+    np.testing.assert_array_equal(threads.values, found.values)
+    np.testing.assert_array_equal(threads.pvalues, found.pvalues)
+
+
+def test_complete_tables_are_the_same_to_the_bit_whatever_the_policy(data, found):
+    again = pairwise_information(data, "z", nan_policy="omit")
+    for name in (*MATRICES, "counts"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+
+
+def test_groups_with_missing_values(data):
+    holed = {**data, "x": np.where(np.arange(400) < 9, np.nan, data["x"])}
+    found = pairwise_information(holed, "z", groups={"g": ["x", "w"]}, base="gaussian", nan_policy="omit")
+    cut = {name: values[9:] for name, values in data.items()}
+    same = pydine.mutual_information(["x", "w"], "near", "z", data=cut, base="gaussian")
+    assert found.names == ("near", "square", "alone", "g")
+    assert found.counts[at(found, "near", "g")] == 391
+    assert found.values[at(found, "near", "g")] == pytest.approx(same.value, rel=1e-9)
+
+
+def test_pairs_without_rows_in_common_are_named(data):
+    first, second = data["x"].copy(), data["w"].copy()
+    first[:200], second[195:] = np.nan, np.nan
+    with pytest.warns(UserWarning, match="No figure for x and w, which have too few rows in common"):
+        found = pairwise_information({"x": first, "w": second, "z": data["z"]}, base="gaussian", nan_policy="omit")
+    i, j = at(found, "x", "w")
+    assert np.isnan(found.values[i, j])
+    assert (found.pvalues[i, j], found.counts[i, j]) == (1.0, 0)
+    assert np.isfinite(found.values[at(found, "x", "z")])
+
+
+def test_a_column_that_is_constant_where_another_is_there_tells_nothing(data):
+    flag = (np.arange(400) >= 200) * 1.0
+    late = np.where(flag == 1.0, data["x"], np.nan)
+    with pytest.warns(pydine.DeterminedWarning), pytest.warns(pydine.TiesWarning):
+        found = pairwise_information({"flag": flag, "late": late, "z": data["z"]}, nan_policy="omit")
+    assert (found.values[0, 1], found.pvalues[0, 1]) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -49,15 +49,74 @@ def test_one_column_has_no_rest(data):
     assert not only.adds_nothing
 
 
-def test_every_estimate_has_the_same_rows(data):
+def test_missing_values_cost_a_column_s_own_rows_alone_and_all_rows_given_the_rest(data):
     data["noise"][:7] = np.nan
+    data["cause"][190:] = np.nan
     ranking = rank(data, "y", base="gaussian", nan_policy="omit")
-    assert (ranking.n_samples, ranking.n_dropped) == (193, 7)
-    assert {column.alone.n_samples for column in ranking} == {193}
+    assert (ranking.n_samples, ranking.n_dropped) == (183, 17)
+    rows = {column.name: (column.alone.n_samples, column.given_rest.n_samples) for column in ranking}
+    assert rows == {"noise": (193, 183), "proxy": (200, 183), "cause": (190, 183)}
+    cut = {name: values[7:190] for name, values in data.items()}
+    for column in ranking:
+        rest = [name for name in ("noise", "proxy", "cause") if name != column.name]
+        alone = pydine.mutual_information(column.name, "y", data=data, base="gaussian", nan_policy="omit")
+        assert column.alone.value == alone.value
+        assert (
+            column.given_rest.value
+            == pydine.mutual_information(column.name, "y", rest, data=cut, base="gaussian").value
+        )
     with pytest.raises(ValueError, match="nan_policy='omit'"):
         rank(data, "y")
 
 
+def test_no_row_has_all_columns(data):
+    data["noise"][:100] = np.nan
+    data["cause"][100:] = np.nan
+    ranking = rank(data, "y", base="gaussian", nan_policy="omit")
+    assert ranking.why_no_rest.startswith("0 of 200 rows have all columns")
+    assert {column.given_rest for column in ranking} == {None}
+    assert not ranking.add_nothing
+    assert ranking.columns[0].alone.n_samples == 100
+
+
+def test_a_column_with_next_to_no_values_is_left_out_by_name(data):
+    data["noise"][5:] = np.nan
+    ranking = rank(data, "y", base="gaussian", nan_policy="omit")
+    assert [column.name for column in ranking] == ["cause", "proxy"]
+    assert "must have at least 12 rows" in ranking.left_out["noise"]
+    assert ranking.n_samples == 200
+
+
+def test_figures_alone_come_first_and_the_others_stream_in(data):
+    seen = []
+    ranking = rank(data, "y", base="gaussian", watch=seen.append)
+    assert [sum(column.given_rest is not None for column in part) for part in seen] == [0, 1, 2, 3]
+    assert [column.alone for column in seen[0]] == [column.alone for column in ranking]
+    assert seen[-1] == ranking
+
+
+def test_with_very_many_columns_the_rest_is_a_selection_that_is_named(monkeypatch):
+    monkeypatch.setattr("pydine.questions.ranking.MOST_GIVEN", 4)
+    monkeypatch.setattr("pydine.questions.ranking.BY_THEMSELVES", 2)
+    rng = np.random.default_rng(3)
+    values = rng.standard_normal((9, 300))
+    data = {f"c{i}": column for i, column in enumerate(values)}
+    data["copy"] = data["c0"] ** 3
+    data["y"] = values[0] + 0.6 * values[1] + 0.5 * values[2] - 0.5 * values[3] + rng.standard_normal(300)
+    with pytest.warns(pydine.DeterminedWarning):
+        ranking = rank(data, "y", base="gaussian")
+    assert len(ranking.screened) == 5
+    assert {"c1", "c2", "c3"} < set(ranking.screened)
+    assert len({"c0", "copy"} & set(ranking.screened)) == 1  # a copy brings nothing
+    for column in ranking:
+        if column.given_rest.value == 0.0:
+            continue
+        given = [name for name in ranking.screened if name != column.name][:4]
+        single = pydine.mutual_information(column.name, "y", given, data=data, base="gaussian")
+        assert column.given_rest.value == single.value
+
+
+@pytest.mark.slow
 def test_threads_change_nothing(data):
     assert rank(data, "y", n_jobs=2, random_state=3) == rank(data, "y", random_state=3)
 

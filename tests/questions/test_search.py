@@ -30,6 +30,7 @@ TABLE = columns()
 ANSWER = TableTest(TABLE).ask_columns(0, 1, [2, 3])
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(range(5)), st.booleans(), st.booleans())
 def test_an_answer_does_not_depend_on_the_order_of_anything(order, swapped, reversed_z):

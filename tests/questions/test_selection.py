@@ -62,6 +62,7 @@ class TestBlanket:
             kept = [*kept, step.feature] if step.action == "add" else [f for f in kept if f != step.feature]
         assert kept == fitted.selected_.tolist()
 
+    @pytest.mark.slow
     def test_without_the_way_back(self):
         assert quick(backward=False).fit(*blanket()).get_support(indices=True).tolist() == [0, 1, 2, 3, 4]
 
@@ -122,6 +123,7 @@ class TestBlanket:
 
 
 class TestInScikitLearn:
+    @pytest.mark.slow
     def test_pipeline_keeps_names(self):
         X, y = blanket()
         frame = pd.DataFrame(X, columns=list("rabcdef"))
@@ -132,6 +134,7 @@ class TestInScikitLearn:
         assert pipeline[1].feature_names_in_.tolist() == list("rabcdef")
         assert pipeline.score(frame, y) > 0.3
 
+    @pytest.mark.slow
     def test_grid_search(self):
         X, y = blanket(150)
         pipeline = make_pipeline(quick(), LinearRegression())
@@ -199,6 +202,7 @@ class TestScore:
 
 
 class TestClasses:
+    @pytest.mark.slow
     def test_names_of_two_classes_do_not_matter(self):
         X, y = blanket(200)
         positive = y > 0
@@ -233,6 +237,7 @@ class TestClasses:
             assert quick().fit(X, y).selected_.tolist() == [1]
             assert 0 in quick().fit(X[:, ::-1], X[:, 0] + 0.3 * X[:, 1]).selected_
 
+    @pytest.mark.slow
     def test_iris(self):
         X, y = load_iris(return_X_y=True)
         selector = ConditionalSelector().fit(X, y)
@@ -310,6 +315,7 @@ class TestDegenerate:
         assert selector.information_.tolist() == [0.0, np.inf]
         assert 0.0 < selector.pvalues_[1] < 1e-6
 
+    @pytest.mark.slow
     def test_a_class_that_a_feature_tells(self):
         """Given the first feature, only the other two classes are left to tell apart, which the second does."""
         rng = np.random.default_rng(0)
@@ -335,6 +341,7 @@ class TestDegenerate:
         assert not selector.support_.any()
         assert selector.pvalues_.tolist() == [1.0, 1.0]
 
+    @pytest.mark.slow
     def test_more_features_than_rows(self):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((30, 60))

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
 
 import pydine
 from pydine.inputs.checks import TiesWarning
@@ -86,34 +87,51 @@ def hostile_page():
 def test_matrix_and_graph_are_those_of_the_library(report, page):
     frame = dict(make_frame())
     data = data_of(page)
-    for key, matrix in (
-        ("pairs", pydine.pairwise_information(frame)),
-        ("rest", pydine.pairwise_information(frame, "rest")),
-    ):
+    given_rest = pydine.pairwise_information(frame, "rest", base="gaussian")
+    of_target = rank(frame, "outcome")
+    for column in of_target:  # the target's row is that of the ranking
+        i, t = given_rest.names.index(column.name), given_rest.names.index("outcome")
+        for matrix, value in (
+            (given_rest.values, column.given_rest.value),
+            (given_rest.standard_errors, column.given_rest.standard_error),
+        ):
+            matrix[i, t] = matrix[t, i] = value
+    for key, matrix in (("pairs", pydine.pairwise_information(frame)), ("rest", given_rest)):
         upper = np.triu_indices(4, 1)
         np.testing.assert_allclose(data[key]["value"], matrix.values[upper], rtol=1e-3)
         np.testing.assert_allclose(data[key]["error"], matrix.standard_errors[upper], rtol=1e-3)
-        np.testing.assert_allclose(data[key]["adjusted"], matrix.adjusted_pvalues[upper], rtol=1e-3)
-        assert [data["bases"][k] for k in data[key]["base"]] == matrix.bases[upper].tolist()
+        np.testing.assert_allclose(data[key]["p"], matrix.pvalues[upper], rtol=1e-3)
+        assert set(data[key]["n"]) == {ROWS}
     assert data["names"][data["target"]] == "outcome"
+    ranks = spearmanr(np.column_stack(list(frame.values()))).statistic[np.triu_indices(4, 1)]
+    np.testing.assert_allclose(data["spearman"], ranks, atol=1e-5)
 
 
-def test_the_ranking_is_the_targets_row(report):
+def test_the_ranking_is_the_targets_row_and_p_values_are_adjusted_once(report):
     matrix, graph = report.matrix, report.graph
     assert [row.name for row in report.ranking] == ["cause", "proxy", "noise"]
+    told = {column.name: column for column in rank(dict(make_frame()), "outcome")}
     for row in report.ranking:
         i, t = matrix.names.index(row.name), matrix.names.index("outcome")
         assert row.alone.value == matrix.values[i, t]
-        assert row.given_rest.value == graph.values[i, t]
-    raw = np.array([row.given_rest.pvalue for row in report.ranking])
-    np.testing.assert_allclose([row.given_rest.adjusted for row in report.ranking], adjusted(raw, "bh"))
+        assert row.given_rest.value == graph.values[i, t] == told[row.name].given_rest.value
+        assert row.given_rest.adjusted == pytest.approx(graph.adjusted_pvalues[i, t])
+    upper = np.triu_indices(4, 1)
+    rest = [row.given_rest.pvalue for row in report.ranking]
+    together = adjusted(np.concatenate([matrix.pvalues[upper], graph.pvalues[upper], rest]), "bh")
+    np.testing.assert_allclose(matrix.adjusted_pvalues[upper], together[:6])
+    np.testing.assert_allclose(graph.adjusted_pvalues[upper], together[6:12])
+    assert report.n_tests == 15
 
 
 def test_the_summary_says_what_was_found(page):
-    text = html.unescape(re.sub(r"<[^>]+>", "", page[: page.index('id="columns"')]))
+    text = html.unescape(re.sub(r"<[^>]+>", "", page[: page.index('id="matrix"')]))
     assert "On their own, cause (" in text
     assert "Given all the others, cause still adds something; for the other 2 nothing was found." in text
-    assert "2 columns could not be used: see the columns." in text
+    assert "Left outcolour: it holds text" in text
+    assert "one: it is constant" in text
+    assert "p-values are adjusted once, for all 15 tests of this page" in text
+    assert text.count("adjusted") == 1
 
 
 def test_points_are_the_rows(report, page):
@@ -123,7 +141,7 @@ def test_points_are_the_rows(report, page):
     packed = _packed(report.points.values)
     steps = np.frombuffer(base64.b64decode(packed["steps"]), "<u2").reshape(4, ROWS)
     low, high = np.array(packed["ends"]).T[:, :, None]
-    np.testing.assert_allclose(low + (high - low) * steps / 65535, report.points.values, atol=1e-3)
+    np.testing.assert_allclose(low + (high - low) * steps / 65534, report.points.values, atol=1e-3)
     np.testing.assert_allclose(np.sort(report.points.latents[0]), np.sort(report.points.latents[3]))
 
 
@@ -132,6 +150,7 @@ def test_packing_survives_extreme_and_equal_values():
     assert packed["ends"] == [[-1e140, 1e140], [3.0, 3.0]]
 
 
+@pytest.mark.slow
 def test_the_page_does_not_depend_on_threads(page, report):
     again = make_report(make_frame(), "outcome", n_jobs=2, provenance=report.provenance)
     assert to_html(again) == page
@@ -176,6 +195,7 @@ def test_tied_values_have_no_infinite_likelihood():
 # What is wrong with the data.
 
 
+@pytest.mark.slow
 def test_columns_and_what_to_know_about_them():
     rng = np.random.default_rng(2)
     frame = make_frame(
@@ -183,15 +203,21 @@ def test_columns_and_what_to_know_about_them():
         grade=rng.integers(1, 4, ROWS).astype(float),
         coded=np.where(np.arange(ROWS) == 7, 9999.0, rng.standard_normal(ROWS)),
     )
-    frame = replace(frame.without({}), columns={**frame.columns, "double": 2.0 * frame["outcome"]}, n_dropped=40)
+    noise = np.where(np.arange(ROWS) < 40, np.nan, frame["noise"])
+    frame = replace(frame, columns={**frame.columns, "noise": noise, "double": 2.0 * frame["outcome"]})
     with pytest.warns(TiesWarning):
-        report = make_report(frame, "outcome", missing={"noise": 40}, base="gaussian")
+        report = make_report(frame, "outcome", base="gaussian")
     columns = {column.name: column for column in report.columns}
     assert columns["cause"].concerns == ()
-    assert columns["rounded"].concerns[0].endswith("of the rows repeat a value: read as a smoothed measurement")
-    assert columns["grade"].concerns[0].startswith("only 3 different values")
+    assert columns["rounded"].concerns[0].endswith("of the rows repeat a value")
+    assert columns["grade"].concerns[0] == "3 different values"
+    assert columns["grade"].levels == ("1", "2", "3")
+    assert sum(columns["noise"].histogram) == ROWS - 40
     assert columns["coded"].concerns == ("9999 lies far from the rest: an error, or a code for a missing value?",)
-    assert columns["noise"].concerns == ("40 missing values (20.0% of the rows), which are left out",)
+    assert columns["noise"].concerns == ("40 missing (25.0% of the rows)",)
+    assert (report.n_samples, report.n_complete) == (ROWS, ROWS - 40)
+    assert {row.name: row.alone.n for row in report.ranking}["noise"] == ROWS - 40
+    assert {row.name: row.alone.n for row in report.ranking}["cause"] == ROWS
     assert (columns["double"].copy_of, columns["outcome"].copy_of) == ("outcome", None)
     # A copy of the target is shown, but nothing else would be left if it were given.
     assert report.ranking[0].name == "double"
@@ -205,30 +231,38 @@ def test_columns_and_what_to_know_about_them():
 
 
 def test_too_few_rows_leave_sentences(monkeypatch):
-    monkeypatch.setattr(content, "MOST_IN_GRAPH", 40)
     monkeypatch.setattr(calibration, "LEAST_ROWS", 50)
     rng = np.random.default_rng(0)
     frame = Frame("few.csv", {f"c{i}": rng.standard_normal(44) for i in range(35)}, {}, 44)
     report = make_report(frame, "c0", base="gaussian")
     assert report.graph is None
     page = to_html(report)
-    assert "It cannot be computed: data must have at least 45 rows" in page
+    assert "It cannot be computed: 44 rows have all 35 columns" in page
     assert "too few rows to hold some out" in page
 
 
-def test_many_columns_leave_out_the_graph_but_not_the_ranking(monkeypatch):
+def test_many_columns_have_a_graph_of_partial_correlations(monkeypatch):
+    monkeypatch.setattr(content, "MOST_ASKED_IN_GRAPH", 3)
+    report = make_report(make_frame(), "outcome")
+    assert report.is_linear_graph
+    assert "as far as lines in normal scores tell" in to_html(report)
+    exact = pydine.pairwise_information(dict(make_frame()), "rest", base="gaussian")
+    upper = np.triu_indices(4, 1)
+    np.testing.assert_allclose(report.graph.values[upper], exact.values[upper], atol=0.05)
     monkeypatch.setattr(content, "MOST_IN_GRAPH", 3)
     report = make_report(make_frame(), "outcome")
     assert report.graph is None
-    assert "more than 3 columns: each of 12 flows" in report.why_no_graph
-    assert len(report.fits) == 1
+    assert "left out with more than 3 columns" in report.why_no_graph
     expected = {row.name: row for row in rank(dict(make_frame()), "outcome")}
     for row in report.ranking:
         assert row.given_rest.value == expected[row.name].given_rest.value
-    monkeypatch.setattr(content, "MOST_RANKED_GIVEN_REST", 2)
-    report = make_report(make_frame(), "outcome")
-    assert all(row.given_rest is None for row in report.ranking)
-    assert "more than 2 of them" in to_html(report)
+
+
+def test_conversions_are_in_the_page():
+    frame = replace(make_frame(), conversions={"cause": "'1,5 <b>' is read as 1.5"}, notes=("a <i>note</i>",))
+    page = to_html(make_report(frame, "outcome", base="gaussian"))
+    assert "&#x27;1,5 &lt;b&gt;&#x27; is read as 1.5" in page
+    assert "a &lt;i&gt;note&lt;/i&gt;" in page
 
 
 def test_two_columns_are_enough():
@@ -250,6 +284,7 @@ def test_a_flow_gets_no_more_columns_than_rows_allow(monkeypatch):
     assert "the 2 columns that tell most about it" in to_html(report)
 
 
+@pytest.mark.slow
 def test_two_hundred_columns_stay_small():
     rng = np.random.default_rng(0)
     frame = Frame("wide.csv", {f"column {i}": rng.standard_normal(520) for i in range(200)}, {}, 520)
@@ -343,9 +378,9 @@ def run(folder, *arguments):
 def test_the_command_writes_one_file(folder):
     done = run(folder, str(folder / "data.csv"), "--target", "outcome", "-o", str(folder / "out.html"))
     assert done.returncode == 0, done.stderr
-    assert "4 rows with a missing value" in done.stderr
+    assert "Missing values: cause 2%" in done.stderr
     page = (folder / "out.html").read_text(encoding="utf-8")
-    assert "4 missing values (2.5% of the rows)" in page
+    assert "4 missing (2.5% of the rows)" in page
     assert "pydine report data.csv --target outcome -o out.html" in page
     assert str(folder) not in page
     assert re.search(r'class="digest">[0-9a-f]{64}<', page)
@@ -353,6 +388,7 @@ def test_the_command_writes_one_file(folder):
     assert "<em>colour" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -431,6 +467,7 @@ def over_cell(driver, row, column, click=False):
     (chain.click() if click else chain).perform()
 
 
+@pytest.mark.slow
 def test_hovering_tells_value_interval_and_pvalue(opened, report, page):
     driver = opened(page)
     driver.find_element("css selector", "#order option[value=file]").click()
@@ -441,11 +478,12 @@ def test_hovering_tells_value_interval_and_pvalue(opened, report, page):
     assert said.startswith("cause and outcome\n")
     assert f"{columns['information'][k]:.3f} nats" in said
     assert f"95% interval {columns['low'][k]:.3f} to {columns['high'][k]:.3f}" in said
-    assert "p < 0.0001, adjusted < 0.0001" in said
+    assert "p < 0.0001, Spearman 0." in said
     over_cell(driver, 1, 1)  # the diagonal has nothing to tell
     assert driver.find_element("id", "tip").get_attribute("hidden") is not None
 
 
+@pytest.mark.slow
 def test_hovering_over_an_edge_tells_what_is_left_given_the_rest(opened, report, page):
     from selenium.webdriver.common.action_chains import ActionChains
 
@@ -460,6 +498,7 @@ def test_hovering_over_an_edge_tells_what_is_left_given_the_rest(opened, report,
     assert f"{report.graph.values[0, 1]:.3f} nats given the rest" in text_of(driver, "tip")
 
 
+@pytest.mark.slow
 def test_clicking_shows_the_rows_in_both_spaces(opened, page):
     driver = opened(page)
     driver.find_element("css selector", "#order option[value=file]").click()
@@ -474,6 +513,7 @@ def test_clicking_shows_the_rows_in_both_spaces(opened, page):
     assert driver.find_element("id", "raw").get_attribute("aria-label") == f"{ROWS} rows of noise against proxy"
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_every_pair(opened, page):
     from selenium.webdriver.common.keys import Keys
 
@@ -484,6 +524,60 @@ def test_the_keyboard_reaches_every_pair(opened, page):
     assert text_of(driver, "said").startswith("cause and noise: ")
     canvas.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)  # over the diagonal
     assert text_of(driver, "pair-title") == "outcome and noise"
+
+
+def test_the_tip_leaves_its_cell_in_view(opened, page):
+    driver = opened(page)
+    for row, column in ((0, 1), (3, 0), (3, 2)):
+        over_cell(driver, row, column)
+        tip = driver.execute_script(
+            "const b = document.getElementById('tip').getBoundingClientRect(); return [b.top, b.bottom]"
+        )
+        cell = driver.execute_script(
+            "return document.getElementById('cells').getBoundingClientRect().bottom - 2 - 52 * (4 - arguments[0])", row
+        )
+        assert tip[1] <= cell or tip[0] >= cell + 52
+
+
+def test_tables_are_taken_along(opened, page, report):
+    driver = opened(page)
+    take = """
+        const made = [];
+        const create = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { made.push(blob); return create(blob); };
+        document.querySelectorAll('.take').forEach((button) => button.click());
+        const done = arguments[0];
+        Promise.all(made.map((blob) => blob.text())).then(done);
+    """
+    texts = driver.execute_async_script(take)
+    assert len(texts) == 10  # ranking, pairs, rest, columns and fit, each as CSV and JSON
+    ranking = list(csv.DictReader(texts[0].splitlines()))
+    assert [row["column"] for row in ranking if not row["given"]] == ["cause", "proxy", "noise"]
+    pairs = json.loads(texts[3])
+    assert len(pairs) == 6
+    assert pairs[0]["information"] == pytest.approx(report.matrix.values[0, 1], rel=1e-5)
+
+
+@pytest.mark.parametrize(("first", "second", "caption"), [(3, 4, "quartiles"), (4, 5, "shares"), (0, 1, "median")])
+def test_pairs_are_drawn_by_what_they_hold(opened, first, second, caption):
+    rng = np.random.default_rng(0)
+    frame = make_frame(grade=rng.integers(1, 4, ROWS) * 1.0, flag=rng.integers(0, 2, ROWS) * 1.0)
+    holed = replace(frame, columns={k: np.where(np.arange(ROWS) == 9, np.nan, v) for k, v in frame.columns.items()})
+    with pytest.warns(TiesWarning):
+        page = to_html(make_report(holed, "outcome", base="gaussian"))
+    driver = opened(page)
+    driver.execute_script("document.getElementById('table').open = true")
+    driver.execute_async_script("setTimeout(arguments[0], 50)")
+    driver.execute_script(f"document.querySelector('[data-pair=\"{first},{second}\"]').click()")
+    assert caption in text_of(driver, "raw-caption")
+
+
+def test_the_navigation_stays_and_phones_keep_the_numbers(opened, page):
+    driver = opened(page, width=390)
+    driver.execute_script("window.scrollTo({top: 2500, behavior: 'instant'})")
+    assert driver.execute_script("return document.querySelector('nav').getBoundingClientRect().top") == 0
+    cells = driver.find_elements("css selector", "#columns tbody td.number")
+    assert sum(cell.is_displayed() and "·" in cell.text for cell in cells) == 4
 
 
 def test_ranking_graph_and_table_lead_to_pairs(opened, page):
@@ -501,6 +595,7 @@ def test_ranking_graph_and_table_lead_to_pairs(opened, page):
     assert all("noise" in row.text for row in rows)
 
 
+@pytest.mark.slow
 def test_hostile_names_run_nothing(opened, hostile_page):
     driver = opened(hostile_page)
     driver.execute_script("document.getElementById('table').open = true")
@@ -512,6 +607,7 @@ def test_hostile_names_run_nothing(opened, hostile_page):
     assert '<script>document.title="owned"</script>' in driver.find_element("id", "ranking").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 390, 800])
 def test_narrow_screens_scroll_inside_the_matrix_only(opened, page, hostile_page, width):
     for some in (page, hostile_page):
@@ -519,6 +615,7 @@ def test_narrow_screens_scroll_inside_the_matrix_only(opened, page, hostile_page
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_dark_pages_are_dark(opened, page):
     def lightness(driver):
         colour = driver.execute_script("return getComputedStyle(document.body).backgroundColor")

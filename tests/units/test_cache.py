@@ -1,6 +1,6 @@
 """The cache of fitted units: what is found is what would have been fitted, whatever lies in the folder."""
 
-import json
+import copy
 import pickle
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pydine
+from faults import retold
 from pydine.units import cache as cache_module
 from pydine.units.cache import UnitCache, fit_units
 from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
@@ -147,21 +148,34 @@ def test_no_code_is_run_from_a_file(data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"length": 3}, {"expansion": "eval"}, {"network": []}, {"network": {"n_context": 1}}]
+    ("before", "after"),
+    [
+        ('"float64",0,', '"float64",1000000000,'),
+        ('"float64",0,', '"float64",-1,'),
+        ('{"function":"identity"}', '{"function":"eval"}'),
+        ('"n_context":2', '"n_context":1'),
+        ('"n_inputs":0', '"n_inputs":-1'),
+        ('["Network",', '["FittedUnit",'),
+    ],
 )
-def test_a_file_whose_parts_do_not_fit_is_fitted_again(data, tmp_path, change):
+def test_a_file_whose_parts_do_not_fit_is_fitted_again(data, tmp_path, before, after):
+    """Also one that was made up on purpose, with a digest: compiled code is not to read beyond its arrays."""
     fitted(UnitCache(tmp_path), *data, SETTINGS)
     (path,) = files_of(tmp_path)
-    with np.load(path) as file:
-        arrays = dict(file)
-    head = json.loads(arrays["head"].tobytes())
-    head["models"][0] |= change
-    arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
-    with path.open("wb") as file:
-        np.savez(file, **arrays)
+    path.write_bytes(retold(path.read_bytes(), before, after))
     again = UnitCache(tmp_path)
     same(fitted(again, *data, SETTINGS), fit_ladder(*data, SETTINGS))
     assert again.info()[:2] == (0, 1)
+
+
+def test_a_model_refuses_a_context_that_it_is_not_of(data, tmp_path):
+    fitted(UnitCache(tmp_path), *data, SETTINGS)
+    (path,) = files_of(tmp_path)
+    path.write_bytes(retold(path.read_bytes(), '{"function":"identity"}', '{"function":"cubic"}'))
+    unit = fitted(UnitCache(tmp_path), *data, SETTINGS)
+    for ask in (unit.latent, unit.log_density):
+        with pytest.raises(ValueError, match="this model is of 2 columns of context, not of 4"):
+            ask(*data)
 
 
 def test_nothing_half_written_is_left(data, tmp_path):
@@ -192,3 +206,34 @@ def test_it_tells_what_it_did(tmp_path):
     assert repr(UnitCache()) == "UnitCache(memory: 0 hits, 0 misses, 0 units and 0 KiB in memory)"
     assert str(tmp_path) in repr(UnitCache(tmp_path))
     assert UnitCache().info().hit_rate == 0.0
+
+
+class TestCopies:
+    @pytest.mark.parametrize("made", [copy.copy, copy.deepcopy])
+    def test_a_copy_is_the_cache_itself(self, made):
+        cache = UnitCache()
+        assert made(cache) is cache
+        assert made([cache])[0] is cache
+
+    def test_in_memory_it_is_pickled_empty(self, data):
+        cache = UnitCache(max_bytes=12345)
+        fitted(cache, *data, SETTINGS)
+        arrived = pickle.loads(pickle.dumps(cache))
+        assert (arrived.folder, arrived.max_bytes, arrived.info().entries) == (None, 12345, 0)
+        fitted(arrived, *data, SETTINGS)
+        assert arrived.info().misses == 1
+
+    def test_with_a_folder_it_opens_the_folder_again(self, data, tmp_path):
+        cache = UnitCache(tmp_path)
+        fitted(cache, *data, SETTINGS)
+        arrived = pickle.loads(pickle.dumps(cache))
+        same(fitted(arrived, *data, SETTINGS), fit_ladder(*data, SETTINGS))
+        assert arrived.info()[:2] == (1, 0)
+
+    def test_where_the_folder_cannot_be_made_it_arrives_all_the_same(self, data, tmp_path):
+        state = pickle.dumps(UnitCache(tmp_path / "units"))
+        (tmp_path / "units" / "unfinished").parent.rmdir()
+        (tmp_path / "units").write_text("")
+        arrived = pickle.loads(state)
+        with pytest.warns(UserWarning, match="cache: units cannot be written"):
+            fitted(arrived, *data, SETTINGS)

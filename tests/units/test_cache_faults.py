@@ -60,25 +60,16 @@ def test_a_folder_that_cannot_be_written(data, tmp_path, what):
         assert fitted(UnitCache(tmp_path), data).models
 
 
-@pytest.mark.slow
-def test_flipped_bits_are_missing_units_or_harmless(data, tmp_path):
-    """Whatever zipfile or NumPy raise; a unit that is read has the numbers that were written."""
-    plain = fitted(UnitCache(tmp_path), data)
+def test_flipped_bits_are_missing_units(data, tmp_path):
+    """Whichever bit it is: a digest of the whole file is the first that is looked at."""
+    fitted(UnitCache(tmp_path), data)
     (path,) = files_of(tmp_path)
-    whole, missing = path.read_bytes(), 0
-    # Many bits of the parts that zipfile reads, at the beginning and the end, and some between.
-    end = len(whole) - 500
-    damaged = [flipped + whole[60:] for flipped in flips(whole[:60], 480)]
-    damaged += [whole[:end] + flipped for flipped in flips(whole[end:], 600)] + list(flips(whole, 120))
-    for content in damaged:
+    whole = path.read_bytes()
+    for content in (*flips(whole, 300), whole[:-1], whole + b"\0"):
         path.write_bytes(content)
-        entry = cache_module._read(path)
-        missing += entry is None
-        if entry is not None:
-            np.testing.assert_array_equal(thetas(entry.unit), thetas(plain))
-            np.testing.assert_array_equal(entry.unit.weights, plain.weights)
-            assert entry.unit.rung_weights == plain.rung_weights
-    assert missing > 0.5 * len(damaged)
+        assert cache_module._read(path) is None
+    path.write_bytes(whole)
+    assert cache_module._read(path) is not None
 
 
 def test_what_a_killed_writer_left_is_swept(data, tmp_path):

@@ -7,13 +7,11 @@ from scipy.stats import norm
 
 from pydine.units.climb import climb, mixture_likelihood, needed_of
 from pydine.units.folds import Fold
-from pydine.units.ladder import LadderSettings, fit_ladder
+from pydine.units.ladder import fit_ladder
 from pydine.units.rows import dealt
 from pydine.units.rungs import training
 from pydine.units.rungs.registry import rungs_for
-from unit_data import sine_data
-
-SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
+from unit_data import SETTINGS, sine_data
 
 
 def test_rungs_that_others_have_taken_over_are_left_out():

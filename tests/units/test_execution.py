@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import redirect_stdout
 
+import numba as nb
 import pytest
 
 from pydine.kernels import compilation
@@ -42,11 +43,19 @@ def test_no_items():
     assert run(abs, [], 2) == []
 
 
-def test_whoever_waits_is_told_why(monkeypatch, capfd):
+def test_whoever_waits_for_compilation_is_told_why(monkeypatch, capfd):
+    monkeypatch.setattr(compilation, "PATIENCE", 0.01)
+    with compilation.explained():
+        nb.njit(lambda x: x + 1.0)(1.0)
+        time.sleep(0.2)
+    assert capfd.readouterr().err.startswith("pydine: compiling")
+
+
+def test_whoever_waits_for_anything_else_is_not(monkeypatch, capfd):
     monkeypatch.setattr(compilation, "PATIENCE", 0.01)
     with compilation.explained():
         time.sleep(0.2)
-    assert capfd.readouterr().err.startswith("pydine: compiling")
+    assert capfd.readouterr().err == ""
 
 
 def test_whoever_does_not_wait_hears_nothing(monkeypatch, capfd):
@@ -57,6 +66,7 @@ def test_whoever_does_not_wait_hears_nothing(monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_later_process_gives_the_same_number_to_the_last_bit():
     """Machine code from disk does what freshly compiled code does; on a new machine this compares both."""
     code = (

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from pydine.units.folds import n_partitions, partitions
-from pydine.units.ladder import LadderSettings, fit_ladder
-from unit_data import product_data, sine_data
-
-SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
+from pydine.units.ladder import fit_ladder
+from unit_data import SETTINGS, product_data, sine_data
 
 
 @pytest.mark.parametrize(("n", "expected"), [(20, 4), (300, 4), (400, 3), (401, 2), (600, 2), (601, 1), (10**5, 1)])

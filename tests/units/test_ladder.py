@@ -15,9 +15,7 @@ from pydine.units.ladder import (
     held_out_likelihood,
     n_partitions,
 )
-from unit_data import linear_data, product_data, scores, sine_data
-
-SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
+from unit_data import SETTINGS, linear_data, product_data, scores, sine_data
 
 
 def tied_data(n=600, seed=0):
@@ -25,16 +23,6 @@ def tied_data(n=600, seed=0):
     rng = np.random.default_rng(seed)
     context = np.array([scores(column) for column in rng.standard_normal((2, n))])
     return scores((np.sin(2.0 * context[0]) + rng.standard_normal(n) > 0).astype(float)), context
-
-
-@pytest.fixture(scope="module")
-def sine():
-    return fit_ladder(*sine_data(), SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def linear():
-    return fit_ladder(*linear_data(), SETTINGS)
 
 
 class TestWhatIsFitted:

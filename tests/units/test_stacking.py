@@ -7,12 +7,10 @@ from scipy.stats import norm
 
 from pydine.kernels.mixing import mixture_weights
 from pydine.units.folds import n_partitions
-from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_folds
+from pydine.units.ladder import cross_fit_ladder, fit_folds
 from pydine.units.rows import dealt
 from pydine.units.stacking import Stack
-from unit_data import sine_data
-
-SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
+from unit_data import SETTINGS, sine_data
 
 
 def test_what_counts_in_part_has_that_part_of_its_weight():

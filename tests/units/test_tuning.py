@@ -127,6 +127,7 @@ def tuned(data):
     return DINE(tune=True, n_components=1, hidden_units=1, weight_decay=50.0).fit(*data)
 
 
+@pytest.mark.slow
 class TestEstimator:
     def test_what_was_tried(self, tuned):
         assert len(tuned.tuning_) == 27

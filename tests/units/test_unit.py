@@ -9,21 +9,9 @@ from scipy.integrate import trapezoid
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from pydine.units.ladder import LadderSettings, fit_ladder
+from pydine.units.ladder import fit_ladder
 from pydine.units.unit import MARGINAL, ROWS_AT_ONCE
-from unit_data import linear_data, sine_data
-
-SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
-
-
-@pytest.fixture(scope="module")
-def sine():
-    return fit_ladder(*sine_data(), SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def linear():
-    return fit_ladder(*linear_data(), SETTINGS)
+from unit_data import SETTINGS, linear_data, sine_data
 
 
 class TestFittedUnit:

@@ -14,6 +14,11 @@ from pydine.inputs.reading import read_question
 __all__ = ["ESTIMATORS", "TESTS", "Baseline", "available", "estimate", "test"]
 
 
+def distribution(package: str) -> str:
+    """What a package is called where it is installed from."""
+    return {"causallearn": "causal-learn"}.get(package, package)
+
+
 @dataclass(frozen=True)
 class Baseline:
     """One competitor.
@@ -64,7 +69,7 @@ class Baseline:
     def _load(self) -> Any:
         if not self.available:
             missing = " and ".join(package for package in self.packages if find_spec(package) is None)
-            raise ImportError(f"{self.title} needs {missing}: pip install 'pydine[baselines]'")
+            raise ImportError(f"{self.title} needs {missing}: pip install {' '.join(map(distribution, self.packages))}")
         module, function = self.function.split(":")
         return getattr(import_module(f"{__name__}.{module}"), function)
 

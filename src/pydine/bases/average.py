@@ -12,22 +12,37 @@ from pydine.bases.base import FittedBase, LogRatio, in_errors
 from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray
 
-# Standard errors by which a richer base must predict held-out rows better: to begin to count, and to count alone.
+# answer: standard errors by which a richer base must predict held-out rows better: to begin to count, and to count
+# alone.
 TAKES_OVER = 2.0, 4.0
+ADDS = 0.0, 2.0  # answer: the same of a base that has all members of the one before it and more
 
 
-def weights_of(bases: Sequence[FittedBase]) -> FloatArray:
+def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:
     """What each of several bases, from plain to rich, counts, shape (bases,).
 
     A richer base takes over from the average of the plainer ones as it predicts held-out rows better than they do: not
-    at all below two standard errors of its gain, altogether from four on.
+    at all below two standard errors of its gain, altogether from four on. The last bases, as many as are `nested`, are
+    stacks of which each has the members of the one before it: none is more of a risk than the others, so they are
+    averaged first, each by whether it is better at all, and take over together.
     """
+    plain, rich = bases[: len(bases) - nested], bases[len(bases) - nested :]
+    within, held = _climbed(rich, ADDS)
+    if not plain:
+        return within
+    weights, below = _climbed(plain, TAKES_OVER)
+    share = smooth_step(in_errors(held - below), *TAKES_OVER)
+    return np.concatenate([weights * (1.0 - share), within * share])
+
+
+def _climbed(bases: Sequence[FittedBase], errors: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
+    """What each of several bases counts, if each takes over by so many standard errors, and their average (n,)."""
     weights, held = np.ones(1), bases[0].held_out
     for base in bases[1:]:
-        share = smooth_step(in_errors(base.held_out - held), *TAKES_OVER)
+        share = smooth_step(in_errors(base.held_out - held), *errors)
         weights = np.append(weights * (1.0 - share), share)
         held = (1.0 - share) * held + share * base.held_out
-    return weights
+    return weights, held
 
 
 def averaged(bases: Sequence[FittedBase]) -> FittedBase:

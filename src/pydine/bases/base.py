@@ -8,9 +8,9 @@ for any family of base distributions). Its contract is small. `Base.fit` takes `
   mean is by how much the base predicts y better than independence does, so bases compete by it;
 - ``log_ratio``: the same of new rows.
 
-`GaussianBase` is the paper's closed form, `StudentBase` adds tails that the sides share, and `FlowBase` is the paper's
-density-based definition with conditional flows, which can follow any shape. `averaged` weighs them by how well they
-predict held-out rows.
+`GaussianBase` is the paper's closed form, `StudentBase` adds tails that the sides share, `MixtureBase` follows shapes
+with several Gaussians, and `FlowBase` is the paper's density-based definition with conditional flows, which can follow
+any shape. `averaged` weighs them by how well they predict held-out rows.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ class FittedBase:
     evaluate : callable
         Makes `held_out`, when it is asked for. No closure: a fitted model is to pickle.
     details : dict
+    optimism : float
+        By how many nats the base says more of rows that its models have seen than of rows that they have not, beyond
+        what a plain base does: half of it is in the value.
     """
 
     name: str
@@ -51,15 +54,12 @@ class FittedBase:
     log_ratio: LogRatio
     evaluate: Callable[[], FloatArray]
     details: dict[str, object] = field(default_factory=dict)
+    optimism: float = 0.0
 
     @cached_property
     def held_out(self) -> FloatArray:
         """Log-ratios of the sample's rows, each by models that have not seen the row, in nats, shape (n,)."""
         return self.evaluate()
-
-    def gain_over(self, other: FittedBase) -> tuple[float, float]:
-        """By how much rows are predicted better than by another base: mean and its standard error, in nats."""
-        return mean_and_error(self.held_out - other.held_out)
 
 
 class Base(Protocol):
@@ -73,13 +73,25 @@ class Base(Protocol):
 # --- held-out rows ----------------------------------------------------------------------------------------------------
 
 
-def mixed(held: FloatArray, folds: Sequence[RowArray]) -> tuple[FloatArray, FloatArray]:
-    """Mix log-ratios (members, n) with weights from the other folds; the weights returned are those of all rows."""
+def mixed(
+    held: FloatArray, folds: Sequence[RowArray], trust: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Mix log-ratios (members, n) with weights from the other folds; the weights returned are those of all rows.
+
+    `trust` (members,), between 0 and 1, says how far each member may count.
+    """
+
+    def weights_by(rows: FloatArray) -> FloatArray:
+        weights: FloatArray = mixture_weights(rows)
+        if trust is not None:
+            weights = weights * trust / (weights @ trust)
+        return weights
+
     ratios = np.empty(held.shape[1])
     for rows in folds:
         others = np.ascontiguousarray(np.delete(held, rows, axis=1))
-        ratios[rows] = mixture_log_density(np.ascontiguousarray(held[:, rows]), mixture_weights(others))
-    return ratios, mixture_weights(held)
+        ratios[rows] = mixture_log_density(np.ascontiguousarray(held[:, rows]), weights_by(others))
+    return ratios, weights_by(held)
 
 
 def or_independent(ratios: FloatArray, folds: Sequence[RowArray]) -> FloatArray:

@@ -11,10 +11,10 @@ from scipy.special import digamma, ndtri, polygamma
 
 from pydine.types import FloatArray
 
-# Above this many rows the ranks' bias is measured on fewer and scaled, since it falls as 1/n.
+# answer: above this many rows the ranks' bias is measured on fewer and scaled, since it falls as 1/n.
 MOST_BIAS_ROWS = 10_000
-BIAS_REPLICATES = 16
-SMALLEST_VARIANCE = 1e-10  # of a latent, or of a combination of latents, that is more than rounding
+BIAS_REPLICATES = 16  # answer: samples drawn for it: what chance leaves is a tenth of a standard error
+SMALLEST_VARIANCE = 1e-10  # guard: of a latent, or of a combination of latents, that is more than rounding
 
 
 def is_singular(covariance: FloatArray) -> bool:
@@ -130,7 +130,8 @@ def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffe
         for column, order in zip(scores, np.argsort(drawn, axis=1), strict=True):
             column[order] = table
         drawn -= drawn.mean(axis=1, keepdims=True)
-        from_ranks[i] = gaussian_information(scores @ scores.T, dx)
+        with np.errstate(invalid="ignore"):  # near-copies of one side may have the same ranks: no value, left out below
+            from_ranks[i] = gaussian_information(scores @ scores.T, dx)
         from_rows[i] = gaussian_information(drawn @ drawn.T, dx)
     return _compared(from_ranks, from_rows, rows / n)
 
@@ -174,8 +175,8 @@ def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> floa
 # --- many pairs of columns at once ------------------------------------------------------------------------------------
 
 CURVE = np.tanh(np.linspace(0.0, 4.0, 17))  # correlations at which the effect of ranks is measured, 0 to 0.9993
-CURVE_ROWS = 25_000  # drawn at each of them, at least; all pairs share what chance leaves in the curve
-CURVES_KEPT = 16  # one for each number of rows
+CURVE_ROWS = 25_000  # answer: drawn at each of them, at least; all pairs share what chance leaves in the curve
+CURVES_KEPT = 16  # memory: one for each number of rows
 
 
 class PairInformation(NamedTuple):

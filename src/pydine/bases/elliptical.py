@@ -15,8 +15,8 @@ from pydine.kernels.normal import normal_quantile
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 
-FARTHEST_SCORE = 8.0  # beyond, the probability of a tail is lost in rounding
-LEAST_PROBABILITY = 1e-15
+FARTHEST_SCORE = 8.0  # guard: beyond, the probability of a tail is lost in rounding
+LEAST_PROBABILITY = 1e-15  # guard: that a place within a rank has, for its quantile
 
 
 @dataclass(frozen=True)

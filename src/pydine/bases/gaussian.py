@@ -9,6 +9,7 @@ import numpy as np
 
 from pydine.bases.base import FittedBase, or_independent
 from pydine.bases.closed_form import (
+    SMALLEST_VARIANCE,
     gaussian_information,
     gaussian_standard_error,
     is_singular,
@@ -21,8 +22,8 @@ from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 from pydine.units.rows import dealt
 
-# The deviation of values between partitions over that between the folds of one: what follows is 0.6 to 1.9 of what
-# benchmarks/partitions.py measures.
+# answer: the deviation of values between partitions over that between the folds of one: what follows is 0.6 to 1.9 of
+# what benchmarks/partitions.py measures.
 FOLD_FACTOR = 1.25
 
 
@@ -56,14 +57,17 @@ class GaussianBase:
     def _held_out(self, latents: Latents) -> FloatArray:
         """Log-ratios with the covariance of the other folds, less chance, mixed with independence.
 
-        A Gaussian whose covariance is only estimated predicts a Student vector.
+        A Gaussian whose covariance is only estimated predicts a Student vector. Columns may be copies of each other, or
+        constant, in all rows but those that are held out; ranks of n rows tell columns apart to about 1/n, so that
+        much is taken to be noise of each column's own, and the covariance is regular.
         """
         both, dx, ratios = latents.both, latents.dimensions[0], np.empty(latents.n_rows)
         total = both @ both.T
+        own = np.diag(np.diag(total)) / latents.n_rows**3
         for rows in dealt(latents.outwards, self.folds):
             part = both[:, rows]
             dof = latents.dof * (1.0 - len(rows) / latents.n_rows)
-            learned = without_chance((total - part @ part.T) / dof, dx, dof)
+            learned = without_chance((total - part @ part.T) / dof + own, dx, dof)
             ratios[rows] = EllipticalRatio(learned, max(dof - len(both) + 1.0, 1.0), dx).of(part)
         return or_independent(ratios, dealt(latents.outwards, self.folds))
 
@@ -83,3 +87,12 @@ def algorithmic_error(latents: Latents) -> float:
         if not is_singular(product)  # in a fold's own latents columns may coincide that differ in all of them
     ]
     return FOLD_FACTOR * float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def algorithmic_errors(fold_products: FloatArray) -> FloatArray:
+    """The same for all pairs of p columns, from cross-products of each fold's latents, (folds, p, p) to (p, p)."""
+    scales = np.sqrt(np.einsum("kii->ki", fold_products))
+    squares = (fold_products / (scales[:, :, None] * scales[:, None, :])) ** 2
+    values = -0.5 * np.log(np.maximum(1.0 - squares, SMALLEST_VARIANCE))
+    errors: FloatArray = FOLD_FACTOR * np.std(values, axis=0, ddof=1)
+    return errors

@@ -16,8 +16,8 @@ from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 from pydine.units.rows import dealt, some_of
 
-FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # of freedom
-STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000
+FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # answer: of freedom: from heavier tails than data have to none to speak of
+STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000  # answer: of the search for the degrees, and rows that are enough for it
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,5 @@ def _student_correlation(t: FloatArray, degrees: float) -> FloatArray:
 
 def _student_copula(t: FloatArray, correlation: FloatArray, degrees: float) -> FloatArray:
     """Log-density of the copula at Student scores (d, n), shape (n,)."""
-    one = np.ones((1, 1))
-    single: FloatArray = np.sum([elliptical_density(column[None], one, degrees) for column in t], axis=0)
+    single: FloatArray = elliptical_density(t.reshape(1, -1), np.ones((1, 1)), degrees).reshape(t.shape).sum(axis=0)
     return elliptical_density(t, correlation, degrees) - single

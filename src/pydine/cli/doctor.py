@@ -7,17 +7,31 @@ import pkgutil
 import platform
 import sys
 from importlib import import_module, metadata
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from pydine._version import __version__
 from pydine.cli import options
 from pydine.cli.output import Format, answer, plain_table
 
-CORE = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals", "rich", "typer")
+CORE = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals", "threadpoolctl", "rich", "typer")
 
 
-def doctor(as_json: options.Json = False) -> None:
+def doctor(
+    compile_now: Annotated[
+        bool,
+        typer.Option(
+            "--compile", metavar=options.FLAG, help="Compile what is not yet, so that no estimate has to wait for it."
+        ),
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
     """Check the installation: versions, threads, compiled code and where it is kept, extras."""
+    if compile_now:
+        from pydine.units.execution import ensure_compiled
+
+        ensure_compiled()
     record = _findings()
     answer(Format.of(as_json, False), record, [record], lambda: _shown(record))
 
@@ -92,7 +106,11 @@ def _shown(record: dict[str, Any]) -> Any:
     table.add_row("pydine", f"{record['pydine']}, Python {record['python']}, {record['platform']}")
     table.add_row("core", ", ".join(f"{name} {version or 'missing'}" for name, version in record["core"].items()))
     table.add_row("cores", f"{record['cores']}, Numba uses up to {record['threads']} threads")
-    ready = "ready" if record["compiled"] else "not yet: the first estimate compiles, which takes about half a minute"
+    ready = (
+        "ready"
+        if record["compiled"]
+        else "not yet: the first estimate compiles, half a minute; or pydine doctor --compile"
+    )
     if record["cache_damaged"]:
         ready = f"{record['cache_damaged']} of {record['cache_files']} files are damaged, and will be compiled again"
     table.add_row("compiled", f"{ready}; {record['cache_place']}")
@@ -101,6 +119,8 @@ def _shown(record: dict[str, Any]) -> Any:
         there = ", ".join(f"{name} {version}" for name, version in packages.items() if version is not None)
         cell = Text(there)
         if missing:
-            cell.append(f"{'; ' if there else ''}without {', '.join(missing)}: pip install 'pydine[{extra}]'", "yellow")
+            cell.append(
+                f"{'; ' if there else ''}without {', '.join(missing)}: pip install {' '.join(missing)}", "yellow"
+            )
         table.add_row(f"extra {extra}", cell)
     return table

@@ -30,7 +30,7 @@ def graph(
     alpha: options.Alpha = 0.05,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.fail,
+    nan: options.Nan = options.Missing.omit,
     kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -60,6 +60,9 @@ def graph(
     request = Request(file, nan, sample, seed, header, separator, max_bytes)
     table = request.open()
     frame = request.read_many(table, column, without)
+    whole = frame.complete()  # conditioning on many sets, it needs rows that have all
+    constant = dict.fromkeys(whole.constant(), "it is constant in the rows that have all columns")
+    frame, whole = frame.without(constant), whole.without(constant)
     if len(frame) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
     with listening(frame.source) as said:
@@ -67,10 +70,10 @@ def graph(
 
         is_watched = sys.stderr.isatty()
         found = pc(
-            frame,
+            whole,
             alpha=alpha,
             random_state=seed,
-            n_jobs=threads(jobs, frame),
+            n_jobs=threads(jobs, whole),
             kinds=kinds_of(kind),
             show_progress=is_watched,
         )
@@ -79,9 +82,10 @@ def graph(
     if out is not None:
         write_graph(out, names, edges)
     rows = [edge._asdict() for edge in edges]
-    record = {**facts(frame), "alpha": alpha, "names": names, "edges": rows}
-    answer(form, record, rows, lambda: _shown(names, edges, frame.n_samples, alpha), header=Edge._fields)
-    tell(frame, said)
+    counted = {"n_samples": whole.n_samples, "n_dropped": frame.n_samples - whole.n_samples}
+    record = {**facts(frame), **counted, "alpha": alpha, "names": names, "edges": rows}
+    answer(form, record, rows, lambda: _shown(names, edges, whole.n_samples, alpha), header=Edge._fields, frame=frame)
+    tell(said)
 
 
 def edges_of(found: Any, names: list[str]) -> list[Edge]:

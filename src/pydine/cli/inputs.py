@@ -47,17 +47,19 @@ class Request:
             frame = table.read(needed, others, sample=self.sample, seed=self.seed)
         empty = [name for name in frame.without_values() if name not in needed]
         frame = frame.without(dict.fromkeys(empty, "it has no values"))
-        frame = frame.complete(omit=self.nan is Missing.omit)
+        if self.nan is Missing.fail:
+            frame.refuse_missing()
         constant = [name for name in frame.constant() if name not in needed]
         return frame.without(dict.fromkeys(constant, "it is constant"))
 
     def read_sides(
         self, x: Sequence[str] | None, y: Sequence[str] | None, z: Sequence[str] | None
-    ) -> tuple[list[list[str]], Frame]:
-        """Open the file and read the columns of x, y and z; with their names, side by side."""
+    ) -> tuple[list[list[str] | None], Frame]:
+        """Open the file and read the columns of x, y and z; with the names of each side, None if there are none."""
         table = self.open()
         names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
-        return names, self.read(table, [name for block in names for name in block])
+        frame = self.read(table, [name for block in names for name in block])
+        return [block or None for block in names], frame
 
     def read_many(
         self,
@@ -76,7 +78,9 @@ class Request:
                 f"{table.source} has {len(others):,} columns to compare, and more than {MOST_COLUMNS:,} are too many; "
                 "name some with --column."
             )
-        return self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
+        frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
+        nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]
+        return frame.without(dict.fromkeys(nameless, "it has no name"))
 
 
 def kinds_of(options: Sequence[str] | None) -> dict[str, str] | None:

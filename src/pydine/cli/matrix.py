@@ -54,7 +54,7 @@ def matrix(
     alpha: options.Alpha = 0.05,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.fail,
+    nan: options.Nan = options.Missing.omit,
     kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -96,6 +96,7 @@ def matrix(
             base=base.value,
             random_state=seed,
             n_jobs=threads(jobs, frame),
+            nan_policy="omit",
             kinds=kinds_of(kind),
         )
     columns = result.columns()
@@ -106,9 +107,10 @@ def matrix(
         save(out, square.getvalue().encode())
     if plot is not None:
         save_figure(result.plot().figure, plot)
-    record = {**facts(frame), "given": REST if rest else known, "names": result.names, "pairs": rows}
-    answer(form, record, rows, lambda: _shown(result, rows, REST if rest else known, alpha))
-    tell(frame, said)
+    counted = {"n_samples": result.n_samples, "n_dropped": result.n_dropped}
+    record = {**facts(frame), **counted, "given": REST if rest else known, "names": result.names, "pairs": rows}
+    answer(form, record, rows, lambda: _shown(result, rows, REST if rest else known, alpha), frame=frame)
+    tell(said)
 
 
 def _square(result: PairwiseInformation) -> list[dict[str, Any]]:
@@ -122,7 +124,8 @@ def _shown(
     result: PairwiseInformation, rows: list[dict[str, Any]], given: str | list[str], alpha: float
 ) -> RenderableType:
     known = "" if not given else ", given the rest" if given == REST else f", given {', '.join(given)}"
-    table = plain_table("", "", "nats", "±", "p", "base", left=2)
+    uneven = len({row["n"] for row in rows}) > 1
+    table = plain_table("", "", "nats", "±", "p", "base", *(["n"] if uneven else []), left=2)
     for row in rows[:SHOWN]:
         found = row["adjusted_pvalue"] <= alpha
         table.add_row(
@@ -132,10 +135,11 @@ def _shown(
             "" if math.isnan(row["standard_error"]) else f"{row['standard_error']:.3f}",
             pvalue(row["adjusted_pvalue"]),
             row["base"],
+            *([f"{row['n']:,}"] if uneven else []),
             style=None if found else "dim",
         )
     count = sum(row["adjusted_pvalue"] <= alpha for row in rows)
     more = f"; the first {SHOWN} are shown, --csv prints all" if len(rows) > SHOWN else ""
     summary = f"{count:,} of {len(rows):,} pairs depend on each other at {alpha:g}{more}."
-    how = f"{result.n_samples:,} rows; p is adjusted for {len(rows):,} pairs"
+    how = f"{result.row_range} rows; p is adjusted for {len(rows):,} pairs"
     return page(f"Information of pairs{known}", table, summary, how=how)

@@ -9,7 +9,7 @@ import typer
 
 from pydine.cli import options
 from pydine.cli.inputs import Request, kinds_of, threads
-from pydine.cli.output import Format, answer, error_of, facts, flat, listening, tell, waiting
+from pydine.cli.output import Format, answer, error_of, facts, flat, tell, watching
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,7 +26,7 @@ Z = Annotated[
 NATS_PER_BIT = math.log(2.0)
 EXAMPLES = options.example(
     "pydine mi patients.csv -x bmi -y glucose",
-    "pydine mi patients.csv -x bmi -y glucose -z age -z sex --nan omit",
+    "pydine mi patients.csv -x bmi -y glucose -z age -z sex",
     "zcat rides.csv.gz | pydine mi - -x distance -y fare --sample 5000 --json",
 )
 
@@ -37,10 +37,11 @@ def mi(
     y: Y,
     z: Z = None,
     base: options.BaseOption = options.Base.auto,
+    interval: options.IntervalOption = options.Interval.fast,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.fail,
+    nan: options.Nan = options.Missing.omit,
     kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -57,24 +58,22 @@ def mi(
     form = Format.of(as_json, as_csv)
     request = Request(file, nan, sample, seed, header, separator, max_bytes)
     names, frame = request.read_sides(x, y, z)
-    with listening(frame.source) as said, waiting("Estimating") as bar:
+    with watching(frame.source, "Estimating") as said:
         from pydine import mutual_information
-        from pydine.units.execution import watched_by
 
-        with watched_by(bar):
-            estimate = mutual_information(
-                names[0],
-                names[1],
-                names[2] or None,
-                data=frame,
-                base=base.value,
-                random_state=seed,
-                n_jobs=threads(jobs, frame),
-                kinds=kinds_of(kind),
-            )
+        estimate = mutual_information(
+            *names,
+            data=frame,
+            base=base.value,
+            interval=interval.value,
+            random_state=seed,
+            n_jobs=threads(jobs, frame),
+            nan_policy="omit",
+            kinds=kinds_of(kind),
+        )
     record = {**facts(frame), **described(estimate, level)}
-    answer(form, record, [flat(record)], lambda: _shown(estimate, level))
-    tell(frame, said)
+    answer(form, record, [flat(record)], lambda: _shown(estimate, level), frame=frame)
+    tell(said)
 
 
 def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
@@ -82,6 +81,8 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
     low, high = estimate.confidence_interval(level)
     x, y, z = estimate.names
     return {
+        "n_samples": estimate.n_samples,
+        "n_dropped": estimate.n_dropped,
         "x": x,
         "y": y,
         "z": z,
@@ -96,6 +97,9 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
         "explained": estimate.explained,
         "kinds": [kind for kinds in estimate.kinds for kind in kinds],
         "gain_over_gaussian": estimate.details.get("gain_over_gaussian", math.nan),
+        "unlearned": estimate.details.get("unlearned", 0.0),
+        "uncertainty": estimate.details.get("uncertainty", {}),
+        "advice": estimate.advice,
     }
 
 
@@ -113,10 +117,12 @@ def _shown(estimate: InformationEstimate, level: float) -> RenderableType:
         is_known = not math.isnan(estimate.standard_error)
         figures.add_row(Text(f"{estimate.value / size:z.3f} {unit}", style="bold"), *(cells if is_known else []))
     how = f"{estimate.n_samples:,} rows, {estimate.base} base"
+    advice = [Text(estimate.advice)] if estimate.advice else []
     return Group(
         Text(expression(estimate), style="bold cyan"),
         Padding(figures, (1, 2), expand=False),
         Text(meaning(estimate, level)),
+        *advice,
         Text(how, style="dim"),
     )
 

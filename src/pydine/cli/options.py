@@ -14,10 +14,10 @@ FLAG = " "  # a flag takes no value: newer versions of typer would write <bool>
 
 
 class Missing(StrEnum):
-    """What to do about rows with a missing value."""
+    """What to do about missing values."""
 
-    fail = "fail"
     omit = "omit"
+    fail = "fail"
 
 
 class Base(StrEnum):
@@ -26,7 +26,15 @@ class Base(StrEnum):
     auto = "auto"
     gaussian = "gaussian"
     student = "student"
+    mixture = "mixture"
     flow = "flow"
+
+
+class Interval(StrEnum):
+    """How what flows have not learned is found."""
+
+    fast = "fast"
+    calibrated = "calibrated"
 
 
 File = Annotated[
@@ -47,6 +55,7 @@ Columns = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Target = Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")]
 Without = Annotated[
     list[str] | None,
     typer.Option("--without", metavar="COLUMN", help="Leave this column out.", rich_help_panel=DATA),
@@ -55,8 +64,8 @@ Nan = Annotated[
     Missing,
     typer.Option(
         "--nan",
-        help="Rows with a missing value (empty, NA, NaN, null, infinite) in a column that is used: stop, or leave them "
-        "out.",
+        help="Missing values (empty, NA, ?, -, null, infinite): every figure uses the rows that have what it needs, or "
+        "stop.",
         rich_help_panel=DATA,
     ),
 ]
@@ -116,6 +125,14 @@ BaseOption = Annotated[
     Base,
     typer.Option(
         "--base", help="How the dependence is modelled; auto lets held-out rows decide.", rich_help_panel=METHOD
+    ),
+]
+IntervalOption = Annotated[
+    Interval,
+    typer.Option(
+        "--interval",
+        help="How it is found what was not learned of Z: at no cost, or by estimating generated data again.",
+        rich_help_panel=METHOD,
     ),
 ]
 Alpha = Annotated[

@@ -64,8 +64,9 @@ def answer(
     rows: Sequence[Mapping[str, Any]],
     shown: Callable[[], RenderableType],
     header: Sequence[str] = (),
+    frame: Frame | None = None,
 ) -> None:
-    """Print an answer in the form that was asked for.
+    """Print an answer in the form that was asked for, and before it what was done to the data.
 
     Parameters
     ----------
@@ -78,15 +79,26 @@ def answer(
         Makes what people read.
     header : sequence of str
         The first line of the CSV where there may be no rows to tell it.
+    frame : Frame, optional
+        The data. What was converted, left out and missing is said first: to people where they look, to machines on the
+        standard error (and in the JSON object, see `facts`).
     """
     _end_with_the_pipe()
+    done = [] if frame is None else done_to(frame)
+    if form is not Format.people:
+        for line in done:
+            note(line)
     if form is Format.json:
         text = json.dumps(plain(record), ensure_ascii=False, indent=2, allow_nan=False)
         sys.stdout.write(replaced(text, lambda character: f"\\u{ord(character):04x}", keep="\n") + "\n")
     elif form is Format.csv:
         write_csv(sys.stdout, rows, header)
     else:
-        console().print(_Harmless(shown()))
+        from rich.console import Group
+        from rich.text import Text
+
+        before = [Text(line, style="dim") for line in done]
+        console().print(_Harmless(Group(*before, *([Text()] if before else []), shown())))
     sys.stdout.flush()
 
 
@@ -117,8 +129,11 @@ def facts(frame: Frame) -> dict[str, Any]:
         "file": frame.source,
         "n_rows": frame.n_rows,
         "n_samples": frame.n_samples,
-        "n_dropped": frame.n_dropped,
+        "n_dropped": 0,
+        "missing": frame.missing,
         "left_out": dict(frame.left_out),
+        "conversions": dict(frame.conversions),
+        "notes": list(frame.notes),
     }
 
 
@@ -169,6 +184,11 @@ def note(text: str) -> None:
     from rich.text import Text
 
     Console(stderr=True, highlight=False).print(_Harmless(Text(text, style="dim")))
+
+
+def harmless(content: RenderableType) -> RenderableType:
+    """What is shown, so that no terminal obeys a name in it."""
+    return _Harmless(content)
 
 
 @dataclass
@@ -242,17 +262,33 @@ def _of_ties(shares: Mapping[str, float]) -> str:
     )
 
 
-def tell(frame: Frame, sentences: Sequence[str] = ()) -> None:
-    """Say what is to be known beside the answer: what was left out of the data, and what was warned of."""
-    if frame.n_samples + frame.n_dropped < frame.n_rows:
-        note(f"A first look: {frame.n_samples + frame.n_dropped:,} of {frame.n_rows:,} rows, drawn at random.")
-    if frame.n_dropped:
-        note(f"Left out: {_count(frame.n_dropped, 'row')} with a missing value.")
+def done_to(frame: Frame) -> list[str]:
+    """What is to be known of the data before the answer: what was converted, what was left out, what is missing."""
+    lines = [f"Read: {sentence}." for sentence in frame.notes]
+    if frame.n_samples < frame.n_rows:
+        lines.append(f"A first look: {frame.n_samples:,} of {frame.n_rows:,} rows, drawn at random.")
+    alike: dict[str, list[str]] = {}
+    for name, how in frame.conversions.items():
+        alike.setdefault(how, []).append(name)
+    lines += [f"Read: {_some(names)}: {how}." for how, names in alike.items()]
     if frame.left_out:
-        named = [f"{name!r} ({reason})" for name, reason in list(frame.left_out.items())[:SHOWN_NOTES]]
-        more = len(frame.left_out) - len(named)
-        named += [f"{more} more"] if more else []
-        note(f"Left out: {_count(len(frame.left_out), 'column')} that cannot be used: {', '.join(named)}.")
+        named = ", ".join(f"{name!r} ({reason})" for name, reason in frame.left_out.items())
+        lines.append(f"Left out: {_count(len(frame.left_out), 'column')}: {named}.")
+    if missing := frame.missing:
+        most = sorted(missing, key=lambda name: -missing[name])
+        listed = [f"{name} {missing[name] / frame.n_samples:.0%}" for name in most[:SHOWN_NOTES]]
+        more = [f"{len(most) - SHOWN_NOTES} more"] if len(most) > SHOWN_NOTES else []
+        lines.append(f"Missing values: {', '.join(listed + more)}; every figure uses the rows that have what it needs.")
+    return lines
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN_NOTES} more" if len(names) > SHOWN_NOTES else ""
+    return ", ".join(names[:SHOWN_NOTES]) + more
+
+
+def tell(sentences: Sequence[str] = ()) -> None:
+    """Say what was warned of, beside the answer."""
     for sentence in sentences:
         note(sentence)
 
@@ -289,6 +325,16 @@ def waiting(label: str) -> Iterator[_Bar | None]:
         timer.join()
         bar.stop()
         terminal.close()
+
+
+@contextmanager
+def watching(source: str, label: str) -> Iterator[list[str]]:
+    """Collect warnings as `listening` does, while `waiting` shows how many flows are fitted."""
+    with listening(source) as said, waiting(label) as bar:
+        from pydine.units.execution import watched_by
+
+        with watched_by(bar):
+            yield said
 
 
 @dataclass

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from pydine.cli import options
 from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import (
     Format,
     answer,
+    console,
     facts,
+    harmless,
     listening,
     page,
     plain_table,
@@ -33,14 +37,14 @@ EXAMPLES = options.example(
 
 def rank(
     file: options.File,
-    target: Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")],
+    target: options.Target,
     column: options.Columns = None,
     without: options.Without = None,
     alpha: options.Alpha = 0.05,
     base: options.BaseOption = options.Base.auto,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.fail,
+    nan: options.Nan = options.Missing.omit,
     kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -62,7 +66,7 @@ def rank(
     features = [name for name in frame if name != target]
     if not features:
         raise ValueError(f"{frame.source} has no column to rank beside {target!r}.")
-    with listening(frame.source) as said:
+    with listening(frame.source) as said, _streamed(form) as watch:
         from pydine.questions.ranking import rank
 
         ranking = rank(
@@ -73,12 +77,38 @@ def rank(
             base=base.value,
             random_state=seed,
             n_jobs=threads(jobs, frame),
+            nan_policy="omit",
             kinds=kinds_of(kind),
+            progress=None if watch is None else False,
+            watch=watch,
         )
+    frame = frame.without(ranking.left_out)
     rows = [_line(ranked) for ranked in ranking]
-    record = {**facts(frame), "target": target, "alpha": alpha, "columns": rows, "add_nothing": ranking.add_nothing}
-    answer(form, record, rows, lambda: _shown(ranking))
-    tell(frame, said)
+    record = {
+        **facts(frame),
+        "n_samples": ranking.n_samples,
+        "n_dropped": ranking.n_dropped,
+        "target": target,
+        "alpha": alpha,
+        "screened": ranking.screened,
+        "why_no_rest": ranking.why_no_rest,
+        "columns": rows,
+        "add_nothing": ranking.add_nothing,
+    }
+    answer(form, record, rows, lambda: _shown(ranking), frame=frame)
+    tell(said)
+
+
+@contextmanager
+def _streamed(form: Format) -> Iterator[Callable[[Ranking], None] | None]:
+    """Show the ranking on a terminal as far as it is known: figures alone at once, the others as they come."""
+    if form is not Format.people or not sys.stdout.isatty():
+        yield None
+        return
+    from rich.live import Live
+
+    with Live(console=console(), transient=True, auto_refresh=False, vertical_overflow="crop") as live:
+        yield lambda ranking: live.update(harmless(_shown(ranking, waiting=True)), refresh=True)
 
 
 def _line(ranked: RankedColumn) -> dict[str, Any]:
@@ -87,37 +117,56 @@ def _line(ranked: RankedColumn) -> dict[str, Any]:
         ("alone", ranked.alone, ranked.pvalue_alone, ranked.adjusted_alone),
         ("given_rest", ranked.given_rest, ranked.pvalue_given_rest, ranked.adjusted_given_rest),
     ):
-        low, high = estimate.confidence_interval()
+        low, high = (math.nan, math.nan) if estimate is None else estimate.confidence_interval()
         line |= {
-            f"information_{suffix}": estimate.value,
-            f"standard_error_{suffix}": estimate.standard_error,
+            f"information_{suffix}": None if estimate is None else estimate.value,
+            f"standard_error_{suffix}": None if estimate is None else estimate.standard_error,
             f"low_{suffix}": low,
             f"high_{suffix}": high,
             f"pvalue_{suffix}": raw,
             f"adjusted_pvalue_{suffix}": adjusted,
-            f"base_{suffix}": estimate.base,
-            f"correlation_{suffix}": estimate.correlation,
-            f"explained_{suffix}": estimate.explained,
+            f"base_{suffix}": None if estimate is None else estimate.base,
+            f"n_{suffix}": None if estimate is None else estimate.n_samples,
+            f"correlation_{suffix}": None if estimate is None else estimate.correlation,
+            f"explained_{suffix}": None if estimate is None else estimate.explained,
         }
     return {**line, "adds_nothing": ranked.adds_nothing}
 
 
-def _shown(ranking: Ranking) -> RenderableType:
-    table = plain_table("column", "alone", "given the rest", "p", "")
+def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
+    uneven = len({ranked.alone.n_samples for ranked in ranking} | {ranking.n_samples}) > 1
+    table = plain_table("column", "alone", *(["n"] if uneven else []), "given the rest", "p", "")
+    known = 0
     for ranked in ranking:
+        known += ranked.given_rest is not None
         table.add_row(
             ranked.name,
             value(ranked.alone),
-            value(ranked.given_rest),
-            pvalue(ranked.adjusted_given_rest),
+            *([f"{ranked.alone.n_samples:,}"] if uneven else []),
+            ("…" if waiting else "–") if ranked.given_rest is None else value(ranked.given_rest),
+            "" if ranked.given_rest is None else pvalue(ranked.adjusted_given_rest),
             "adds nothing" if ranked.adds_nothing else "",
             style="dim" if ranked.adds_nothing else None,
         )
+    title = f"Information about {ranking.target}, in nats"
+    if waiting:
+        return page(title, table, how=f"Given the rest: {known} of {len(ranking)} columns")
+    return page(title, table, *_said(ranking), how=_how(ranking, uneven))
+
+
+def _said(ranking: Ranking) -> list[str]:
+    """What the table says, in a sentence or two."""
+    if ranking.why_no_rest:
+        return [f"What columns tell given the rest cannot be said: {ranking.why_no_rest}"]
     nothing = ranking.add_nothing
     count = f"{len(nothing)} of {len(ranking)} columns add nothing that was found to what the others tell."
     together = " Those that stand in for each other all do: leave out one at a time." if len(nothing) > 1 else ""
-    how = (
-        f"{ranking.n_samples:,} rows; ± is one standard error; p is given the rest, adjusted for {len(ranking)} columns"
-    )
-    said = count + together if nothing else "Every column adds something."
-    return page(f"Information about {ranking.target}, in nats", table, said, how=how)
+    return [count + together if nothing else "Every column adds something."]
+
+
+def _how(ranking: Ranking, uneven: bool) -> str:
+    rows = f"{ranking.n_samples:,} rows" + (" have all columns and are used given the rest" if uneven else "")
+    rest = ""
+    if ranking.screened:
+        rest = f"; the rest is the {len(ranking.screened) - 1} of {len(ranking) - 1} other columns that tell most"
+    return f"{rows}{rest}; ± is one standard error; p is given the rest, adjusted for {len(ranking)} columns"

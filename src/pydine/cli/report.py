@@ -14,10 +14,9 @@ import typer
 from pydine._version import __version__
 from pydine.cli import options
 from pydine.cli.inputs import Request, kinds_of, threads
-from pydine.cli.output import listening, save, tell
+from pydine.cli.output import done_to, listening, note, save, tell
 
 if TYPE_CHECKING:
-    from pydine.inputs.files import Frame, TableFile
     from pydine.report import Provenance
 
 EXAMPLES = options.example(
@@ -28,7 +27,7 @@ EXAMPLES = options.example(
 
 def report(
     file: options.File,
-    target: Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")],
+    target: options.Target,
     column: options.Columns = None,
     without: options.Without = None,
     alpha: options.Alpha = 0.05,
@@ -62,7 +61,6 @@ def report(
         content = make_report(
             frame,
             target,
-            missing=_missing(table, frame, request),
             alpha=alpha,
             base=base.value,
             seed=seed,
@@ -71,8 +69,10 @@ def report(
             provenance=_provenance(file, out),
         )
         page = to_html(content)
+    for line in done_to(frame):
+        note(line)
     save(out, page.encode())
-    tell(frame, said)
+    tell(said)
 
 
 def _check_out(out: Path, file: str) -> None:
@@ -83,17 +83,6 @@ def _check_out(out: Path, file: str) -> None:
         raise ValueError(f"there is no directory {out.parent} to write {out.name} into; make it first.")
     if out.exists() and Path(file).exists() and out.samefile(file):
         raise ValueError(f"{out} is the file to be read; name another for the report.")
-
-
-def _missing(table: TableFile, frame: Frame, request: Request) -> dict[str, int]:
-    """How many values of each column are missing, where rows were left out for that."""
-    import numpy as np
-
-    if not frame.n_dropped:
-        return {}
-    whole = table.read((), list(frame), sample=request.sample, seed=request.seed)
-    counts = {name: int((~np.isfinite(values)).sum()) for name, values in whole.items()}
-    return {name: count for name, count in counts.items() if count}
 
 
 def _provenance(file: str, out: Path) -> Provenance:

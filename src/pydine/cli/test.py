@@ -11,7 +11,7 @@ import typer
 from pydine.cli import options
 from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.mi import X, Y, Z, described, listed
-from pydine.cli.output import Format, answer, facts, flat, listening, pvalue, tell, waiting
+from pydine.cli.output import Format, answer, facts, flat, pvalue, tell, watching
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -62,7 +62,7 @@ def independence(
     ] = 999,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.fail,
+    nan: options.Nan = options.Missing.omit,
     kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
@@ -88,24 +88,21 @@ def independence(
     form = Format.of(as_json, as_csv)
     request = Request(file, nan, sample, seed, header, separator, max_bytes)
     names, frame = request.read_sides(x, y, z)
-    with listening(frame.source) as said, waiting("Testing") as bar:
+    with watching(frame.source, "Testing") as said:
         from pydine import independence_test
-        from pydine.units.execution import watched_by
 
-        with watched_by(bar):
-            result = independence_test(
-                names[0],
-                names[1],
-                names[2] or None,
-                data=frame,
-                statistic=statistic.value,
-                method=method.value,
-                n_permutations=permutations,
-                alpha=alpha,
-                random_state=seed,
-                n_jobs=threads(jobs, frame),
-                kinds=kinds_of(kind),
-            )
+        result = independence_test(
+            *names,
+            data=frame,
+            statistic=statistic.value,
+            method=method.value,
+            n_permutations=permutations,
+            alpha=alpha,
+            random_state=seed,
+            n_jobs=threads(jobs, frame),
+            nan_policy="omit",
+            kinds=kinds_of(kind),
+        )
     record = {
         **facts(frame),
         **described(result.estimate, 0.95),
@@ -118,8 +115,8 @@ def independence(
         "n_permutations": permutations if method is Method.permutation else None,
         "block_pvalues": dict(result.block_pvalues),
     }
-    answer(form, record, [flat(record)], lambda: _shown(result))
-    tell(frame, said)
+    answer(form, record, [flat(record)], lambda: _shown(result), frame=frame)
+    tell(said)
     if exit_code and result.rejected:
         raise typer.Exit(REJECTED)
 

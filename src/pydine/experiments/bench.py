@@ -59,10 +59,12 @@ class Bench:
 
     def __rich__(self) -> RenderableType:
         lines = self.summary()
-        table = Table(box=None, header_style="bold", pad_edge=False)
+        table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
         shown = [name for name in lines[0] if not name.endswith(("_low", "_high"))]
-        for name in shown:
-            table.add_column(name.replace("_", " "), justify="left" if name == "method" else "right")
+        if not any(line.get("failed") for line in lines):
+            shown = [name for name in shown if name != "failed"]
+        for name in shown:  # headings in lines of one word: the table is as wide as its numbers, and fits a terminal
+            table.add_column(name.replace("_", "\n"), justify="left" if name == "method" else "right")
         for line in lines:
             table.add_row(*(_shown(line[name]) for name in shown))
         written = f"Rows in {self.table}" + (f", figure in {self.figure}." if self.figure else ".")

@@ -115,12 +115,8 @@ def paper_cmi(n: int, d: int, rho: float, seed: int, dz: int | None = None) -> D
 
     Parameters
     ----------
-    n, d
-        Rows, and columns of each of x and y.
-    rho
-        Correlation of each pair of latent columns, in (-1, 1).
-    seed
-        Seed of the legacy generator; the paper used 0 to 49.
+    n, d, rho, seed
+        As in :func:`paper_mi`.
     dz
         Columns of z; as many as x has if None, as in the paper.
 

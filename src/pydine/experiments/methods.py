@@ -14,7 +14,7 @@ import numpy as np
 
 import pydine
 from pydine import baselines
-from pydine.baselines import Baseline
+from pydine.baselines import Baseline, distribution
 from pydine.baselines.gaussian import oracle
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.runner import Method, Outcome
@@ -39,6 +39,7 @@ LABELS = {
     "dine": "DINE (this package)",
     "dine-gaussian": "DINE (Gaussian base)",
     "dine-student": "DINE (Student base)",
+    "dine-mixture": "DINE (mixture base)",
     "dine-flow": "DINE (flow base)",
     "dine-analytic": "DINE (analytic)",
     "dine-paper": "DINE (as published)",
@@ -91,8 +92,9 @@ def usual_methods(kind: str, *, quick: bool) -> tuple[tuple[str, ...], tuple[str
 def needed(*missing: Baseline) -> str:
     """What to install for methods that cannot be run."""
     titles = " and ".join(peer.title for peer in missing)
-    packages = " and ".join(dict.fromkeys(package for peer in missing for package in peer.packages))
-    return f"{titles} need{'s' * (len(missing) == 1)} {packages}; install with: pip install 'pydine[baselines]'"
+    names = list(dict.fromkeys(package for peer in missing for package in peer.packages))
+    packages, installed = " and ".join(names), " ".join(map(distribution, names))
+    return f"{titles} need{'s' * (len(missing) == 1)} {packages}; install with: pip install {installed}"
 
 
 def label(method: str) -> str:
@@ -140,6 +142,7 @@ OWN_ESTIMATORS: dict[str, Method] = {
     "dine": _estimate,
     "dine-gaussian": partial(_estimate, base="gaussian"),
     "dine-student": partial(_estimate, base="student"),
+    "dine-mixture": partial(_estimate, base="mixture"),
     "dine-flow": partial(_estimate, base="flow"),
     "dine-paper": _paper_estimate,
     "oracle": _oracle,

@@ -128,8 +128,9 @@ def run(
         with path.open("a", newline="") as file, _Progress(len(todo), console or Console(stderr=True)) as progress:
             writer = csv.DictWriter(file, columns, lineterminator="\n")
             for row in _finished(todo, methods, jobs, foreign):
-                rows[table.identity(row)] = {column: row.get(column, "") for column in columns}
-                writer.writerow(row)
+                whole = table.checked({column: row.get(column, "") for column in columns})
+                rows[table.identity(row)] = whole
+                writer.writerow(whole)
                 file.flush()
                 progress.step(failed=bool(row["error"]))
         table.write(path, columns, (row for row in rows.values() if row["method"] not in transient))

@@ -1,18 +1,23 @@
 """The table of an experiment: a CSV with one row for each dataset and method, which only one run writes at a time.
 
-Its columns are those that name a dataset, ``method``, the figures, and where the row comes from (``ORIGIN``).
+Its columns are those that name a dataset, ``method``, the figures, and where the row comes from (``ORIGIN``). The last
+is a check of the row: what a disk or a transfer has damaged is noticed, and run again. Rows of older tables have none.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
+import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-ORIGIN = ("code", "commit", "error")
+from pydine.disk import write_whole
+
+ORIGIN = ("code", "commit", "error", "check")
 
 Row: TypeAlias = dict[str, Any]
 Identity: TypeAlias = tuple[str, ...]
@@ -20,8 +25,30 @@ Identity: TypeAlias = tuple[str, ...]
 
 def read(path: Path) -> list[Row]:
     """Read the rows of a CSV, with numbers as numbers and NaN where a figure is missing."""
-    with path.open(newline="") as file:
-        return [typed(row) for row in csv.DictReader(file)]
+    rows = list(csv.DictReader(_text(path).splitlines()))
+    if damaged := sum(not _is_whole(row) for row in rows):
+        raise ValueError(f"{path} has {damaged} row(s) that are not as they were written; run the experiment again.")
+    return [typed(row) for row in rows]
+
+
+def checked(row: Mapping[str, str]) -> dict[str, str]:
+    """The same row with its check."""
+    return {**row, "check": _check(row)}
+
+
+def _check(row: Mapping[str, str]) -> str:
+    """A digest of the cells that are not empty: columns may be added to a table."""
+    cells = sorted((name, text) for name, text in row.items() if text and name != "check")
+    return hashlib.blake2b(repr(cells).encode(), digest_size=4).hexdigest()
+
+
+def _is_whole(row: Mapping[Any, Any]) -> bool:
+    cells = {name: text or "" for name, text in row.items()}
+    return None not in cells and ("check" not in cells or cells["check"] == _check(cells))
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace")
 
 
 def identity(row: Mapping[str, object]) -> Identity:
@@ -30,10 +57,10 @@ def identity(row: Mapping[str, object]) -> Identity:
 
 
 def read_finished(path: Path, columns: Sequence[str]) -> dict[Identity, dict[str, str]]:
-    """Complete rows as text, by identity; columns that an older file lacks are empty."""
+    """Complete rows as text, by identity; columns that an older file lacks are empty, and damaged rows are left out."""
     if not path.exists():
         return {}
-    text = path.read_text()
+    text = _text(path)
     lines = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())  # an interrupted run may have left half a line
     header = list(lines.fieldnames or columns)
     if unknown := sorted(set(_names(columns)) - set(header) | set(header) - set(columns)):
@@ -41,19 +68,17 @@ def read_finished(path: Path, columns: Sequence[str]) -> dict[Identity, dict[str
             f"{path} must be a table of this experiment, with the columns {', '.join(columns)}, but it differs in "
             f"{', '.join(unknown)}; move it away or write to another folder."
         )
-    rows = ({column: row.get(column) or "" for column in columns} for row in lines)
+    rows = ({column: row.get(column) or "" for column in columns} for row in lines if _is_whole(row))
     return {identity(row): row for row in rows}
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
     """Write the rows sorted by dataset and method, whatever the order in which they were finished."""
-    names = _names(columns)
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(rows, key=lambda row: [_sort_key(row[name]) for name in names]))
-    temporary.replace(path)
+    names, text = _names(columns), io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(checked, sorted(rows, key=lambda row: [_sort_key(row[name]) for name in names])))
+    write_whole(path, text.getvalue().encode())
 
 
 def typed(row: Mapping[str, str]) -> Row:

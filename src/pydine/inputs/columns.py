@@ -8,7 +8,6 @@ refusal is a ValueError of one sentence that names the argument, what was expect
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.inputs.kinds import Kind
+from pydine.inputs.names import with_different_names
 from pydine.results import default_names
 from pydine.types import FloatArray
 
@@ -219,18 +219,11 @@ def _quoted_list(names: Iterable[object], limit: int) -> str:
 
 def _from_native(label: str, value: Any) -> Any:
     """Wrap a series or a frame of any library that narwhals knows; anything else comes back as it is."""
-    value = _as_series(value)
+    value = with_different_names(label, _as_series(value))
     try:
         frame = nw.from_native(value, allow_series=True, pass_through=True)
     except (nw.exceptions.NarwhalsError, ValueError) as error:
-        names = getattr(value, "column_names", getattr(value, "columns", ()))
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        raise ValueError(
-            f"{label} must have column names that differ, but has {_quoted_list(twice, 5)} more than once; "
-            "rename or drop the copies."
-            if twice
-            else f"{label} cannot be read as a series or a frame ({error})."
-        ) from error
+        raise ValueError(f"{label} cannot be read as a series or a frame ({error}).") from error
     if isinstance(frame, nw.LazyFrame):
         raise ValueError(f"{label} must hold values, but is a lazy {type(value).__name__}; collect it first.")
     return frame

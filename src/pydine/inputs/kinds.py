@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray
 
-__all__ = ["Kind", "Kinds", "atoms_of", "check_kinds", "is_identifier", "kind_of", "pooled"]
+__all__ = ["Kind", "Kinds", "atoms_of", "check_kinds", "identifier", "is_identifier", "kind_of", "pooled"]
 
 COARSE = 1.0 / 30.0  # probability that two rows have the same value, from which on a column has steps
 ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.05, 10, 10.0  # rows of a point mass, and how much more than is usual
@@ -103,6 +103,11 @@ def is_identifier(column: FloatArray) -> bool:
     """Whether hardly any label of a nominal column (n,) repeats, or none often enough to stand by itself."""
     values, counts = _counts(column)
     return len(values) > 2 and (counts.sum() < REPEATED * len(values) or counts.max() < LEVEL_ROWS)
+
+
+def identifier(column: FloatArray) -> str:
+    """Why nothing can be learned from such a column (n,)."""
+    return f"has {len(_counts(column)[0]):,} different labels in {len(column):,} rows, too many to learn from any"
 
 
 def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:

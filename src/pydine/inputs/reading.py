@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from pydine.inputs.checks import (
     SPARE_ROWS,
     Kept,
@@ -20,9 +18,8 @@ from pydine.inputs.checks import (
     warn_of_ties,
 )
 from pydine.inputs.columns import Columns, Source, read_columns
-from pydine.inputs.kinds import Kind, Kinds, check_kinds, is_identifier, kind_of, pooled
+from pydine.inputs.kinds import Kind, Kinds, check_kinds, identifier, is_identifier, kind_of, pooled
 from pydine.inputs.table import Question, Table
-from pydine.types import FloatArray
 
 TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
 NAMES_HINT = ", or pass data= if these are the names of columns"
@@ -186,7 +183,7 @@ def with_kinds(
                 tied.append((block.where(i), name, tied_share(values[:, i])))
             if kind is Kind.NOMINAL:
                 if is_identifier(values[:, i]):
-                    unclear[block.where(i)] = _identifier(values[:, i])
+                    unclear[block.where(i)] = identifier(values[:, i])
                 numbers, places = pooled(values[:, i])
                 values = values if values is not block.values else values.copy()
                 values[:, i] = numbers
@@ -238,10 +235,6 @@ def _check_said(block: Columns, i: int, kind: Kind) -> None:
             f"{block.where(i)} holds text, which has no order or size, so that it cannot be {kind}; "
             "pass numbers or an ordered categorical."
         )
-
-
-def _identifier(column: FloatArray) -> str:
-    return f"has {len(np.unique(column)):,} different labels in {len(column):,} rows, too many to learn from any"
 
 
 # --- a whole table ----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "pydine.integrations.causal_learn needs causal-learn 0.1.4.8 or newer; install it with: "
-        "pip install 'pydine[causal]'"
+        "pip install causal-learn networkx"
     ) from error
 
 NAME = "dine"

@@ -16,7 +16,7 @@ try:
     from tigramite.independence_tests.independence_tests_base import CondIndTest
 except ImportError as error:
     raise ImportError(
-        "pydine.integrations.tigramite needs tigramite; install it with: pip install 'pydine[tigramite]'"
+        "pydine.integrations.tigramite needs tigramite; install it with: pip install tigramite"
     ) from error
 
 

@@ -19,42 +19,31 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 _f = np.float32
-LANE_BYTES = 64  # of the accumulators of a sum: the widest vector there is, and two or four of the narrower ones
-SQRT_HALF = 0.7071067811865476
+# answer: of the accumulators of a sum, which shape its last digits: the widest vector there is, two or four narrower
+# ones.
+LANE_BYTES = 64
+SQRT_HALF = 0.7071067811865476  # fact
 
 # --- bits -------------------------------------------------------------------------------------------------------------
 
 
-@intrinsic
-def _float_from_bits(typing_context, bits):
-    def generate(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.FloatType())
+def _reinterpreted(before, after, as_after):
+    """A function of compiled code that takes the bits of one type for those of another; no instruction, in the end."""
 
-    return types.float32(types.int32), generate
+    @intrinsic
+    def cast(typing_context, value):
+        def generate(context, builder, signature, args):
+            return builder.bitcast(args[0], as_after)
 
+        return after(before), generate
 
-@intrinsic
-def _bits_from_float(typing_context, value):
-    def generate(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.IntType(32))
-
-    return types.int32(types.float32), generate
+    return cast
 
 
-@intrinsic
-def _double_from_bits(typing_context, bits):
-    def generate(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
-
-
-@intrinsic
-def _bits_from_double(typing_context, value):
-    def generate(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
+_float_from_bits = _reinterpreted(types.int32, types.float32, ir.FloatType())
+_bits_from_float = _reinterpreted(types.float32, types.int32, ir.IntType(32))
+_double_from_bits = _reinterpreted(types.int64, types.float64, ir.DoubleType())
+_bits_from_double = _reinterpreted(types.float64, types.int64, ir.IntType(64))
 
 
 def like(value, reference):

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numba as nb
+from numba.core import event as events
 
 from pydine.kernels.machine_code import keep, place
 
-PATIENCE = 1.5  # seconds of silence before a first call explains itself
+PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
 
 
 # What machine code or a fitted unit may depend on, relative to the package: all that `kernels` and `units` import.
-SOURCES = ("disk.py", "kernels/**/*.py", "types.py", "units/**/*.py")
+SOURCES = ("archive.py", "disk.py", "kernels/**/*.py", "types.py", "units/**/*.py")
 
 
 def sources(package: Path) -> list[Path]:
@@ -59,12 +60,23 @@ def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Say what is being waited for if the block takes long: compilation, once for a machine."""
+    """Say what is being waited for if the block compiles for long; code that was kept is read without a word."""
     timer = threading.Timer(PATIENCE, _explain)
     timer.daemon = True
-    timer.start()
+    begun = threading.Event()
+
+    class Listener(events.Listener):
+        def on_start(self, event: Any) -> None:  # noqa: ARG002 - Numba's contract
+            if not begun.is_set():
+                begun.set()
+                timer.start()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
     try:
-        yield
+        with events.install_listener("numba:compile", Listener()):
+            yield
     finally:
         timer.cancel()
 

@@ -33,12 +33,15 @@ import numpy as np
 from pydine.kernels.arithmetic import dot, exp, like, log, row_dot, row_dots, row_sum, upper_tail
 from pydine.kernels.compilation import compiled
 
-MOST_ROWS, LANES = 352, 32  # rows worked on together: they stay in the caches; a multiple of what is done at once
-IDENTITY, TANH, RELU = 0, 1, 2
+# memory: rows worked on together, which stay in the caches; a multiple of what is done at once.
+MOST_ROWS, LANES = 352, 32
+IDENTITY, TANH, RELU = 0, 1, 2  # fact: names
+# answer: components between 0.001 and 20 of the target's deviation: none may shrink onto a single row, and so gain
+# without end.
 LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE = -7.0, 3.0
-HALF_LOG_2PI = 0.9189385332046727
-INVERSE_SQRT_2PI = 0.3989422804014327
-LEAST_MASS = 1e-30  # of a step: what is less probable counts as much
+HALF_LOG_2PI = 0.9189385332046727  # fact
+INVERSE_SQRT_2PI = 0.3989422804014327  # fact
+LEAST_MASS = 1e-30  # guard: of a step; what is less probable counts as much
 
 _compiled, _part = compiled(), compiled(inlined=True)
 

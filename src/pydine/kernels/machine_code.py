@@ -26,7 +26,7 @@ __all__ = ["KEPT", "KeptCode", "is_whole", "keep", "place", "temporary_folder"]
 caching: Any = import_module("numba.core.caching")  # nothing there has types
 serialize: Any = import_module("numba.core.serialize")
 
-DIGEST_BYTES = 32
+DIGEST_BYTES = 32  # fact: of BLAKE2b
 SUFFIX = ".code"
 
 

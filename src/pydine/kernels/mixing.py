@@ -10,7 +10,7 @@ from pydine.kernels.arithmetic import dot, exp, log
 from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
-LEAST_WEIGHT = 1e-300
+LEAST_WEIGHT = 1e-300  # guard: for a weight to have a logarithm
 
 
 @compiled()

@@ -16,10 +16,10 @@ from pydine.kernels.arithmetic import SQRT_HALF, exp, log, log_tail, upper_tail
 from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
-SQRT_2PI = 2.5066282746310002
-TINY = 1e-300
-FARTHEST = -1e150  # scales: farther out the square of the distance would overflow
-TABLES_KEPT = 8  # of scores, one for each number of rows
+SQRT_2PI = 2.5066282746310002  # fact
+TINY = 1e-300  # guard: for a density to be divided by
+FARTHEST = -1e150  # guard: scales; farther out the square of the distance would overflow
+TABLES_KEPT = 8  # memory: of scores, one for each number of rows
 
 
 @compiled(inlined=True)

@@ -14,8 +14,8 @@ from pydine.kernels.arithmetic import dot
 from pydine.kernels.compilation import compiled
 from pydine.kernels.likelihood import log_likelihood
 
-MEMORY = 12
-SUFFICIENT_DECREASE = 1e-4
+MEMORY = 12  # answer: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
+SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright (2006, section 3.1)
 
 _compiled = compiled()
 _part = compiled(inlined=True)

@@ -12,7 +12,7 @@ import numpy as np
 from pydine.kernels.arithmetic import dot, row_dot, row_dots
 from pydine.kernels.compilation import compiled
 
-SWEEPS = 12  # of Jacobi's method, at most; it converges quadratically
+SWEEPS = 12  # guard: of Jacobi's method, at most; it converges quadratically
 
 
 @compiled(inlined=True)

@@ -20,8 +20,8 @@ from pydine.units.plan import Unit
 from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
 
-VALUES_KEPT = 1 << 26  # of functions of z, in half a gibibyte
-ROWS_KEPT = 1 << 14  # of all functions of z, so that they are evaluated once
+VALUES_KEPT = 1 << 26  # memory: of functions of z, in half a gibibyte
+ROWS_KEPT = 1 << 14  # memory: of all functions of z, so that they are evaluated once
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class Latents:
         The cross-products that the flows of each fold alone would give.
     view : View, optional
         In which order, and with which signs, a base is to see the latents; as they are if there is none.
+    unlearned : tuple of float
+        What the unit of each latent may have missed, in nats (see `FittedUnit`); empty if that is not known.
     sides : tuple of str
         What whoever asked calls the first and the second side; a base may see y first.
     seconds : ndarray, shape (dx + dy, n), optional
@@ -68,6 +70,7 @@ class Latents:
     view: View | None = None
     two_valued: tuple[bool, ...] = ()
     fold_products: FloatArray | None = None
+    unlearned: tuple[float, ...] = ()
     sides: tuple[str, str] = ("x", "y")
     seconds: FloatArray | None = None
     has_second: tuple[bool, ...] = ()
@@ -107,6 +110,7 @@ class Latents:
             view=None,
             two_valued=two_valued,
             fold_products=products,
+            unlearned=tuple(self.unlearned[i] for i in columns) if self.unlearned else (),
             seconds=None if self.seconds is None else self.seconds[columns],
             has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
         )

@@ -1,15 +1,15 @@
 """Projection of what depends on z out of both sides at once.
 
-A flow follows z imperfectly, and what it leaves or overfits differs between the two sides: both loosen the dependence
-that is to be measured. A projection on the same functions of z on both sides costs only degrees of freedom, whichever
-functions are taken. So z itself is always projected out; so are its cubes where rows are plenty, because what acts
-linearly in the units of z bends when z is turned into scores; and where z acts non-linearly a rich set of functions is:
-what either side's networks learned, polynomials, waves along each column, and bumps around rows of z.
+A flow follows z imperfectly. What it misses, and what it overfits, differs between the two sides, and both weaken the
+dependence that is to be measured. Projecting the same functions of z out of both sides costs nothing but degrees of
+freedom, whichever functions they are. So z itself is always projected out. So are its cubes where rows are plenty,
+because what is linear in the units of z is bent in its scores. Where z acts non-linearly, so is a rich set of
+functions: what either side's networks learned, polynomials, waves along each column, and bumps around rows of z.
 
-Nothing of it is drawn at random, or depends on the order of the rows.
+None of them is drawn at random or depends on the order of the rows.
 
-Which of the rich set are taken first: those that a prior expects to act most, given those taken already. The prior
-gives each of the four kinds the same variance in total.
+Of the rich set, those come first that a prior expects to matter most, given those taken already. The prior gives each
+of the four kinds the same total variance.
 """
 
 from __future__ import annotations
@@ -28,25 +28,35 @@ from pydine.types import FloatArray
 from pydine.units.rows import SEED, outwards, some_of
 from pydine.units.rungs.quadratic import quadratic
 
+# answer: bumps around rows of z that there are; the shares of degrees of freedom below say how many of them are used.
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
-BUMP_WIDTH = 2.0 / 3.0  # in scores, times the square root of the number of columns
-COLUMN_WAVES, HALF_PERIOD = 8, 4.0  # cosines along each column, of which the slowest goes from 1 to -1 over +-4
-COLUMN_SMOOTHNESS = 0.7  # lengthscale of the prior for functions of one column, in scores
-MOST_UNITS, SKETCHES = 40, 200  # more units than that are sketched, by so many combinations of what they learned
-CUBIC_SHARE = 0.05  # of the rows' degrees of freedom may always go into z and its cubes
-# Of the rows' degrees of freedom, the first share may go into functions of z where z acts non-linearly; more, in steps
-# and up to the largest share, as long as both sides still follow the functions of the last step.
+# answer: in scores, times the square root of the number of columns, as the distance between rows grows.
+BUMP_WIDTH = 2.0 / 3.0
+# answer: cosines along each column, of which the slowest goes from 1 to -1 over +-4, the scores of 10,000 rows.
+COLUMN_WAVES, HALF_PERIOD = 8, 4.0
+COLUMN_SMOOTHNESS = 0.7  # answer: lengthscale of the prior for functions of one column, in scores
+# answer: more units than that are sketched, by so many combinations of what they learned: for the time.
+MOST_UNITS, SKETCHES = 40, 200
+# answer: share of the rows' degrees of freedom that may always go into z and its cubes.
+CUBIC_SHARE = 0.05
+# answer: shares of the rows' degrees of freedom. The first may go into functions of z where z acts non-linearly; more,
+# in steps and up to the largest, as long as both sides still follow the functions of the last step.
 FIRST_SHARE, STEP_SHARE, LARGEST_SHARE = 1.0 / 3.0, 0.1, 0.6
-# Z acts non-linearly if rungs above the linear one have weight, averaged over units: not at all up to the first number,
-# beyond doubt from the second on, and in part between them. Thresholds would let one row decide.
+# answer: z acts non-linearly if rungs above the linear one have weight, averaged over units: not at all up to the first
+# number, beyond doubt from the second on, and in part between them. A threshold would let one row decide.
 NONLINEAR_WEIGHT = 0.03, 0.17
-# Or if both sides follow the first step's functions by so many standard errors. And a step beyond the first share is
-# taken if both sides follow the functions of the last one.
+# answer: z also acts non-linearly if both sides follow the first step's functions by so many standard errors, around
+# 1.645, the level 0.05. A step beyond the first share is taken if both sides follow the functions of the last one at
+# all, by as many standard errors as the second pair says.
 CLEARLY, STILL = (0.645, 2.645), (-1.0, 1.0)
-NEGLIGIBLE_BIAS = 1e-3  # standard errors that the functions left out may move a correlation by, under the prior
-SMALLEST_REMAINDER = 1e-8  # a function is left out if the others explain all but this share of it
-FARTHEST_SCORE = 10.0
-ROWS_AT_ONCE = 1 << 12  # larger blocks are new memory each time, and asking for it takes longer than the arithmetic
+# answer: functions of a softened projection that are shrunk together; twice as many each time.
+FIRST_BLOCK = 8
+# answer: standard errors that the functions left out may move a correlation by, under the prior.
+NEGLIGIBLE_BIAS = 1e-3
+SMALLEST_REMAINDER = 1e-8  # guard: a function is left out if the others explain all but this share of it
+FARTHEST_SCORE = 10.0  # guard: rows farther out are taken to be here; no sample reaches it
+# memory: larger blocks are new memory each time, and asking for it takes longer than the arithmetic.
+ROWS_AT_ONCE = 1 << 12
 
 Blocks = Iterable[tuple[slice, FloatArray]]  # rows, and the functions of z there, shape (rows, r)
 
@@ -228,6 +238,31 @@ class Projection:
         cross = self.cross_product[np.ix_(columns, columns)] * np.multiply.outer(signs, signs)
         return replace(self, coefficients=self.coefficients[:, columns] * signs, cross_product=cross)
 
+    def softened(self, n: int) -> Projection:
+        """Take out of the latents of n rows no more than they follow z: the shares that shrinkage finds.
+
+        A function that latents do not follow takes out noise, 1/n of each row's own and the rest of other rows'. A
+        covariance does not mind, since all sides lose the same and degrees of freedom count it; a shape is blurred.
+        Functions are taken in blocks, those that come first in small ones, and of each block James and Stein's (1961)
+        share is taken out: 0 where it holds no more than noise would, close to 1 where it holds much more.
+        """
+        scaled = np.tril(self.factor).T @ self.coefficients
+        white = np.divide(scaled, self.shares[:, None], out=np.zeros(scaled.shape), where=self.shares[:, None] > 1e-6)
+        total = self.cross_product + (white.T * _taken(self.shares)) @ white
+        noise = np.maximum(np.diag(self.cross_product) / self.dof, SMALLEST_REMAINDER)
+        energies = (white * white / noise).mean(axis=1)
+        shares, start, size = np.zeros(len(white)), 0, self.functions.n_always
+        while start < len(white):
+            block = energies[start : start + size]
+            chance = max(1.0 - 2.0 / (block.size * len(noise)), 0.0)
+            shares[start : start + size] = max(0.0, 1.0 - chance / max(float(block.mean()), SMALLEST_REMAINDER))
+            start, size = start + size, FIRST_BLOCK if start == 0 else 2 * size
+        taken = _taken(shares)
+        cross = total - (white.T * taken) @ white
+        coefficients = solve_triangular(self.factor, white * shares[:, None], lower=True, trans=1)
+        dof = n - float(taken.sum())
+        return replace(self, shares=shares, coefficients=coefficients, cross_product=0.5 * (cross + cross.T), dof=dof)
+
     def blocks(self, z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Evaluate the functions that are used at rows of z (dz, n), some rows at a time."""
         for rows, values in _all_blocks(z, self.functions):
@@ -273,7 +308,7 @@ def _cross_products(latents: FloatArray, blocks: Blocks) -> tuple[FloatArray, Fl
 def _independent(
     size: FloatArray, n_always: int, priors: list[FloatArray], budget: int, negligible: float
 ) -> tuple[NDArray[np.intp], FloatArray, int]:
-    """Choose functions by their cross-products (q, q): all independent ones of the first, then at most `budget` others.
+    """Choose functions by their cross-products (q, q): the independent ones of the first, then at most `budget` others.
 
     They are returned in the order of choice, with the Cholesky factor (r, r) of their cross-products, and how many are
     of the first.
@@ -282,6 +317,7 @@ def _independent(
     ends where all that is left together is a negligible share of it.
     """
     scale = np.sqrt(np.diag(size))
+    scale[scale == 0.0] = 1.0  # of a function that is 0 everywhere, which a network may learn: none of it is chosen
     always, factor, _ = _pivoted(size[:n_always, :n_always], 1.0 / scale[:n_always])
     if budget == 0 or len(size) == n_always:
         return always, factor, len(always)
@@ -299,15 +335,15 @@ def _independent(
 
 
 def _taken(shares: FloatArray) -> FloatArray:
-    """What share of a function's sum of squares is gone where so much of it is taken out: 1 - (1 - share)^2."""
+    """How much of a function's sum of squares goes when a share of the function is taken out: 1 - (1 - share)^2."""
     return shares * (2.0 - shares)
 
 
 def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always: int, nonlinear: float) -> FloatArray:
-    """How much of each function to take out, up to the last one of which anything is, shape (used,).
+    """The share of each function to take out, up to the last one whose share is not 0, shape (used,).
 
-    What is left of z does harm where both sides follow it, so the steps beyond the first share fade where the functions
-    of one side's last step explain no more of its latents than as many functions of noise would.
+    What is left of z does harm only where both sides follow it. So the steps beyond the first share fade where, on
+    either side, the functions of the last step explain no more of the latents than as many functions of noise would.
 
     Parameters
     ----------
@@ -328,7 +364,7 @@ def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always:
     sides = [slice(0, dx), slice(dx, d)] if 0 < dx < d else [slice(0, d)]
 
     def followed(start: int, stop: int) -> float:
-        """Standard errors by which the side that follows these functions least does so more than noise would."""
+        """Standard errors by which these functions explain more than noise, on the side that follows them less."""
         excess = energies[start:stop].sum(axis=0) / noise - (stop - start)
         return min(float(excess[side].sum() / np.sqrt(2.0 * (stop - start) * excess[side].size)) for side in sides)
 

@@ -9,10 +9,10 @@ import numpy as np
 from pydine.kernels.normal import rank_scores
 from pydine.types import FloatArray
 
-# Beyond the sample the map goes on as a line with the slope that it had over this outer share of the values, and over
-# so many of them at least.
+# answer: beyond the sample the map goes on as a line, with the slope that it had over this outer share of the values,
+# and over so many of them at least.
 OUTER_SHARE, OUTER_VALUES = 0.05, 5
-FARTHEST_SPANS = 1e300  # so often the outer values may fit between the sample and a row beyond it
+FARTHEST_SPANS = 1e300  # guard: so often the outer values may fit between the sample and a row beyond it
 
 
 @dataclass(frozen=True)

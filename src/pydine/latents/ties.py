@@ -11,17 +11,18 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 from pydine.units.rows import SEED, column_order, row_marks, signs
 
-FEW_TIES = 0.01  # of the rows may be tied without harm to a density
-LARGEST_SHIFT = 0.45  # of the gap to the next value
+FEW_TIES = 0.01  # answer: of the rows may be tied without harm to a density
+LARGEST_SHIFT = 0.45  # answer: of the gap to the next value: less than half, so that values stay in order
 
 
 def without_ties(question: Question) -> Question:
     """The question with tied values of x and y spread at random, by less than half of the gap to the next value.
 
-    What a column of integers tells of another is not changed by it (a draw tells nothing), but densities need it.
-    The question itself is returned if few of its rows are tied, or if float64 has no room between its values. The draws
-    are always the same, and go to rows and columns by their values: another order of either, x and y swapped, or a
-    column negated, make no difference.
+    This does not change what a column of integers tells about another, since a draw tells nothing, but densities need
+    it.
+    The question itself is returned if few of its rows are tied, or if float64 has no room between its values. The
+    draws are always the same and are assigned by the values of rows and columns, so the result does not depend on the
+    order of either, on which side is x, or on the sign of a column.
     """
     table, sides = question.table, (*question.x, *question.y)
     tied = [i for i in sides if _is_tied(table.columns[i])]

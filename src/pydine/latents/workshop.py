@@ -25,7 +25,7 @@ from pydine.units.rows import View, column_order
 from pydine.units.tasks import UnitTask
 from pydine.units.unit import FittedUnit
 
-SPARE_DOF = 10  # degrees of freedom that the functions of z leave, beside one for each latent
+SPARE_DOF = 10  # answer: degrees of freedom that the functions of z leave, beside one for each latent
 
 
 class Made(NamedTuple):
@@ -139,8 +139,9 @@ class Workshop:
     def many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> Latents:
         """Latents of many variables at once, given the same columns; the projection is one for all.
 
-        With two variables it is that of the question about them. With more, functions of z are those that all of them
-        have learned (or a sketch), and are taken out of all as far as the variables that follow z most ask for it.
+        With two variables it is that of the question about them. With more, the functions of z are those that all of
+        the variables have learned (or a sketch of them), and how many are taken out is decided by the variables that
+        follow z most.
         """
         given = self.in_order(given)
         units = unique(unit for variable in variables for unit in autoregressive(variable, given))
@@ -200,6 +201,7 @@ class Workshop:
             projection,
             None if values is None else values[:, projection.chosen],
             two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
+            unlearned=tuple(m.unit.unlearned for m in made),
         )
         if not made[0].by_fold.size:
             return latents

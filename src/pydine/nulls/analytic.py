@@ -78,9 +78,10 @@ def sides_of(latents: Latents, *, studentised: bool = True) -> Sides:
 def _squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
     """Squares of columns (d, n) of unit variance, with the functions of z that latents are free of projected out.
 
-    A projection leaves less of a row the more it takes up, so residuals are first divided by what is left of them:
-    otherwise the squares of both sides would follow that. Where a column has two values, its square tells what it tells
-    itself: the column stands in its place. Where latents are means of many, so are their squares, which are then given.
+    The more of a row a projection takes up, the less it leaves of it on both sides, and squares would show that as
+    dependence. So residuals are first divided by what is left of their row. The square of a column with two values
+    tells what the column tells, so the column stands in its place. Where latents are means
+    of many, so are their squares, which are then given.
     """
     left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
     squares = latents.without_z(columns * columns / left)

@@ -23,8 +23,8 @@ from pydine.types import FloatArray
 Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, n) to their sums of products (m, q, p)
 
 BLOCKS = ("latents", "squares of x", "squares of y", "squares of both")
-LEAST_LEFT = 0.05  # of a row after the projection, to count in the spread of products
-LARGEST_CORRELATION = 1.0 - 1e-12
+LEAST_LEFT = 0.05  # answer: of a row after the projection, to count in the spread of products: it is divided by
+LARGEST_CORRELATION = 1.0 - 1e-12  # guard: for -ln(1 - r^2) to be finite
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Sides:
     def statistics(self) -> FloatArray:
         """The four block statistics in nats, in the order of `BLOCKS`, shape (4,).
 
-        A projection leaves less of a row the more it takes up, on both sides: without correction that would count as a
-        spread which the sides share. Squared residuals over what is left of their row have none of it (MacKinnon and
+        The more of a row a projection takes up, the less it leaves of it on both sides, which would count as a spread
+        that they share. Squared residuals divided by what is left of their row are free of that (MacKinnon and
         White's HC2).
         """
         spread = 1.0 if self.leverages is None else _spread(self.leverages, self.dof)
@@ -76,8 +76,8 @@ class Sides:
         Where n is not enough, other random orders follow. They are drawn once and for all, and rows are to come in an
         order of their own, so that the same data have the same null distribution.
 
-        A permuted row no longer lies in the space that the projection left, so its correlations are too small by
-        sqrt(dof / n); that is made good.
+        Permuted rows no longer lie in the space that the projection left, so their correlations are too small by
+        sqrt(dof / n), and are multiplied accordingly.
         """
         n, rng = self.x[0].shape[1], np.random.default_rng(n_permutations)
         factor = 1.0 if self.leverages is None else np.sqrt(n / self.dof)  # the paper's are left as they are
@@ -138,7 +138,7 @@ class _Shifts:
 
 
 def _spread(leverages: FloatArray, dof: float) -> FloatArray:
-    """What a row's product of squared residuals is multiplied with: the inverse of what is left of the row, (n,)."""
+    """What a row's product of squared residuals is multiplied by: the inverse square of what is left of it, (n,)."""
     left, n = 1.0 - leverages, len(leverages)
     counted = left > LEAST_LEFT  # of the others too little is left to tell their spread
     spread: FloatArray = np.where(counted, (dof / n / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
@@ -204,8 +204,8 @@ def wilks_pvalue(information: FloatArray, dx: int, dy: int, dof: float) -> Float
 def simes(pvalues: FloatArray, weights: FloatArray) -> FloatArray:
     """Combine p-values along the last axis by Simes' method with weights, shape (m,), that sum to 1.
 
-    The least over j of the j-th smallest p-value over the weights of those up to it; valid if they are not negatively
-    dependent, and more than Bonferroni's method sees.
+    The least, over j, of the j-th smallest p-value divided by the sum of the weights up to it. Valid if the p-values
+    are not negatively dependent, and at least as powerful as Bonferroni's method.
     """
     order = np.argsort(pvalues, axis=-1)
     shares = np.cumsum(weights[order], axis=-1)

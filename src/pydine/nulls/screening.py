@@ -16,11 +16,11 @@ from scipy.special import ndtr, ndtri
 
 from pydine.types import FloatArray
 
-DEGREE = 4  # highest frequency: shapes with up to so many turns are seen
-LEVEL = 0.05  # of finding any pair, if all are Gaussian
-GRID = 65  # correlations from 0 to 1 at which a Gaussian copula's moments are tabulated
-NODES = 128  # of the quadrature, evenly spaced ranks
-SMALLEST_VARIANCE = 1e-3  # of a moment's terms; those of a near-perfect correlation vanish
+DEGREE = 4  # answer: highest frequency: shapes with up to so many turns are seen
+LEVEL = 0.05  # answer: of finding any pair, if all are Gaussian
+GRID = 65  # answer: correlations from 0 to 1 at which a Gaussian copula's moments are tabulated
+NODES = 128  # answer: of the quadrature, evenly spaced ranks
+SMALLEST_VARIANCE = 1e-3  # guard: of a moment's terms; those of a near-perfect correlation vanish
 
 
 def not_gaussian(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, fields, replace
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
+from pydine.inputs.checks import enumeration
+from pydine.inputs.columns import Source, read_columns
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_rows
 from pydine.latents.flows import RankFlow
@@ -17,6 +21,7 @@ from pydine.latents.paper import PaperFlow
 from pydine.questions.fitting import NewRows, fit, information_of
 from pydine.questions.mixed import MixedFit, MixedRows
 from pydine.questions.policy import Verdict, warn_if_determined
+from pydine.questions.saved import read_model, write_model
 from pydine.questions.settings import RandomState, Settings
 from pydine.types import FloatArray
 
@@ -34,12 +39,13 @@ class DINE(BaseEstimator):
 
     Parameters
     ----------
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the latents. ``"gaussian"``: the closed form, which sees correlation between the latents
-        and nothing else. ``"student"``: a Student copula, which also sees a scale that the sides share. ``"flow"``:
-        conditional flows, which can follow any shape (the paper's density-based definition); the estimate is then a
-        mean over at most `max_rows` rows. ``"auto"``: the average of the three, weighted by how well they
-        predict held-out rows, the plainer in doubt; ``information_.details["weights"]`` has the weights.
+        and nothing else. ``"student"``: a Student copula, which also sees a scale that the sides share. ``"mixture"``:
+        mixtures of Gaussians of both sides, which see bends and clusters. ``"flow"``: conditional flows beside them,
+        which can follow any shape (the paper's density-based definition); the estimate is then a mean over at most
+        `max_rows` rows. ``"auto"``: the average of the four, weighted by how well they predict held-out rows, the
+        plainer in doubt; ``information_.details["weights"]`` has the weights.
     algorithm : {"ladder", "paper"}, default="ladder"
         How the flows are fitted; use `DINE.paper()` for the paper's, which sets the other arguments too.
     n_components : int, default=2
@@ -59,6 +65,8 @@ class DINE(BaseEstimator):
     tune : bool, default=False
         Whether to choose `n_components`, `hidden_units` and `weight_decay` from a grid of 27 by the likelihood of
         held-out rows, before anything else (ladder only). What was tried is in `tuning_`.
+    interval : {"fast", "calibrated"}, default="fast"
+        How what flows have not learned of Z is found, as in `mutual_information`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         Starts of the paper's flows; None draws a seed anew in every fit. The ladder draws nothing: the same number for
         every seed.
@@ -109,6 +117,7 @@ class DINE(BaseEstimator):
         max_iter: int = Settings.max_iter,
         max_rows: int = Settings.max_rows,
         tune: bool = Settings.tune,
+        interval: str = Settings.interval,
         random_state: RandomState = Settings.random_state,
         n_jobs: int | None = Settings.n_jobs,
         nan_policy: str = "raise",
@@ -124,6 +133,7 @@ class DINE(BaseEstimator):
         self.max_iter = max_iter
         self.max_rows = max_rows
         self.tune = tune
+        self.interval = interval
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.nan_policy = nan_policy
@@ -159,6 +169,8 @@ class DINE(BaseEstimator):
         DINE
             The estimator itself, with `information_`.
         """
+        if y is None:
+            raise ValueError("DINE requires y to be passed, but the target y is None; pass the other side.")
         settings = self._settings().seeded()
         question = read_question(x, y, z, data=data, nan_policy=self.nan_policy, kinds=self.kinds)
         answer = fit(question, settings)
@@ -186,17 +198,37 @@ class DINE(BaseEstimator):
         self.n_features_in_ = question.dimensions[0]
         return self
 
-    def transform(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> tuple[FloatArray, FloatArray]:
+    @overload
+    def transform(self, x: Any, y: None = None, z: Any = None, *, data: Any = None) -> FloatArray: ...
+
+    @overload
+    def transform(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> tuple[FloatArray, FloatArray]: ...
+
+    def transform(
+        self, x: Any, y: Any = None, z: Any = None, *, data: Any = None
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Map rows, those of `fit` or new ones, to their latents.
+
+        Parameters
+        ----------
+        x, y, z, data
+            As in `fit`. Latents of x are those of x given z, whatever y is, and y may be left out.
 
         Returns
         -------
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
-            Finite for finite rows, however far out. Where a column of x or y is not continuous, they are what is left
-            of the columns given Z: E[latent | value, Z] of ordered steps, and for labels one column less than there
-            are.
+            Finite for finite rows, however far out. Without y, `x_latent` alone. Where a column of x or y is not
+            continuous, they are what is left of the columns given Z: E[latent | value, Z] of ordered steps, and for
+            labels one column less than there are.
         """
-        rows = self._read_rows(x, y, z, data)
+        if y is None:
+            check_is_fitted(self, "information_")
+            rows = len(read_columns("x", x, None if data is None else Source.read(data)).values)
+            placeholder = np.zeros((rows, self._dimensions[1]))
+            return self._transform(self._read_rows(x, placeholder, z, data))[0]
+        return self._transform(self._read_rows(x, y, z, data))
+
+    def _transform(self, rows: tuple[FloatArray, FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         latents = self.flow_.transform(*rows)
         if isinstance(self.flow_, MixedRows):
             return latents
@@ -230,6 +262,84 @@ class DINE(BaseEstimator):
             raise ValueError("x and y must have at least one row to score, but have none; pass rows.")
         alone = self.flow_.log_density(*rows)  # ln p(x | z) + ln p(y | z)
         return float((alone + self._new_rows(*rows)).mean())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file: arrays and a line of JSON, no pickle.
+
+        Parameters
+        ----------
+        path : path
+            A file that is there is replaced, and stays as it is if this fails. ``.npz`` is a good ending: the file is
+            one.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from pydine import DINE
+        >>> rng = np.random.default_rng(0)
+        >>> x, y = rng.standard_normal((2, 100))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model = DINE().fit(x, x + y)
+        ...     model.save(Path(folder) / "model.npz")
+        ...     again = DINE.load(Path(folder) / "model.npz")
+        >>> again.score(x, x + y) == model.score(x, x + y)
+        True
+        """
+        check_is_fitted(self, "information_")
+        parameters = self.get_params(deep=False)
+        write_model(path, parameters, {name: item for name, item in vars(self).items() if name not in parameters})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` wrote. New rows get the same numbers as before, to the last bit.
+
+        Parameters
+        ----------
+        path : path
+            Reading a file runs no code from it.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, cut short, of a newer form, or none of a model's.
+        """
+        parameters, learned = read_model(path)
+        names = cls().get_params(deep=False).keys()
+        unknown = [name for name in parameters if name not in names]
+        odd = [name for name in learned if name in names or not name.isidentifier() or hasattr(cls, name)]
+        if unknown or odd:
+            raise ValueError(
+                f"{os.fspath(path)!r} holds {enumeration([repr(name) for name in unknown + odd])}, which DINE has not."
+            )
+        model = cls(**parameters)
+        model.__dict__.update(learned)
+        try:  # somebody may have made it up, with parts that do not fit each other
+            model._check_maps()
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"{os.fspath(path)!r} holds a model that maps no rows ({error}).") from None
+        return model
+
+    def _check_maps(self) -> None:
+        """Map a row, unless there are no maps."""
+        if self._verdict is None:
+            x, y, z = (np.zeros((1, width)) for width in self._dimensions)
+            with np.errstate(all="ignore"):
+                self._transform(self._read_rows(x, y, z, None))
+                self.score(x, y, z)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn may expect: both sides are needed, and neither is predicted.
+
+        It takes whatever has a `transform` for a transformer, and asks for these tags; of one that needs y, it does not
+        know what to ask.
+        """
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.transformer_tags = TransformerTags(preserves_dtype=[])
+        return tags
 
     def _settings(self) -> Settings:
         parameters = self.get_params(deep=False)

@@ -17,6 +17,8 @@ from pydine.bases.average import pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
+from pydine.bases.learning import Learned, between, relearned, with_unlearned
+from pydine.bases.mixture import MixtureBase
 from pydine.bases.student import StudentBase
 from pydine.bases.tables import codes_of, entropy
 from pydine.inputs.kinds import Kind, atoms_of
@@ -28,16 +30,19 @@ from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.questions.mixed import MixedFit, fit_mixed_question
 from pydine.questions.policy import Mapped, Verdict, mapped, reduced
+from pydine.questions.relearning import replicates
 from pydine.questions.settings import Settings
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray, RowArray
+from pydine.units.execution import run
+from pydine.units.linear_algebra import one_blas_thread
 from pydine.units.plan import autoregressive, unique
 from pydine.units.rows import View, outwards, some_of
 from pydine.units.tuning import Grid, Trial, tune
 
 FittedFlow = tuple[RankFlow | PaperFlow, Latents]
 
-SPARE_ROWS = 10  # that a fold leaves to learn from, beside one for each latent
+SPARE_ROWS = 10  # answer: that a fold leaves to learn from, beside one for each latent
 
 
 class Part(NamedTuple):
@@ -100,6 +105,11 @@ class Fit:
         """The base that counts most."""
         return max(self.parts, key=lambda part: part.weight)
 
+    @property
+    def plain_value(self) -> float:
+        """The information without what flows have missed, in nats."""
+        return float(sum(part.weight * part.base.value for part in self.parts))
+
     def of_new_rows(self) -> NewRows:
         """What gives new rows their pointwise information, without the rows that were fitted."""
         return NewRows(tuple((p.weight, p.flow, p.latents.view, p.base.log_ratio) for p in self.parts))
@@ -117,6 +127,7 @@ class Fit:
         return total
 
 
+@one_blas_thread()
 def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | MixedFit | Verdict:
     """Fit the flows of a question, and base distributions to their latents.
 
@@ -148,22 +159,48 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         return found
     workshop = workshop if found.question.table is workshop.table else workshop.on(found.question.table)
     parts, compared = _fit_bases(found.question, settings, workshop, (found.flow, found.latents))
-    value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
-    algorithm = algorithmic_error(found.latents)
     heaviest = max(parts, key=lambda part: part.weight).base
-    details: dict[str, object] = {
-        "algorithm": settings.algorithm,
-        "degrees_of_freedom": found.latents.dof,
-        **heaviest.details,
-        **compared,
-        "uncertainty": {"sampling": sampling, "algorithm": algorithm},
-    }
+    details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
+    details |= heaviest.details | compared
     if settings.algorithm != "paper":
         names = [name for block in found.question.names[:2] for name in block]
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
-    error = float(np.hypot(sampling, algorithm))
-    information = _information(question, value, error, heaviest.name, details)
+    value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
+    learned = _learned(found, value, settings).beside(sum(part.weight * part.base.optimism for part in parts))
+    value, error, errors, parted = _answered(found.latents, learned, sampling)
+    information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def _learned(found: Mapped, value: float, settings: Settings) -> Learned:
+    """Information with what flows have missed put back; calibrated by data that the flows generate, if asked for."""
+    dx, dy, dz = found.latents.dimensions
+    learned = with_unlearned(value, between(found.latents.unlearned, dx), min(dx, dy))
+    if settings.interval != "calibrated" or dz == 0 or isinstance(found.flow, PaperFlow):
+        return learned
+    alone = replace(settings, interval="fast", cache=None, n_jobs=None, tune=False)
+
+    def ask(question: Question) -> float:
+        answer = fit(question, alone)
+        return answer.plain_value if isinstance(answer, Fit) else 0.0
+
+    again = run(ask, replicates(found.flow, found.latents), settings.n_jobs)
+    return relearned(learned, value - np.array(again))
+
+
+def _answered(
+    latents: Latents, learned: Learned, sampling: float
+) -> tuple[float, float, tuple[float, float], dict[str, object]]:
+    """The value, its standard error, the errors downwards and upwards, and what they are made of."""
+    algorithm = algorithmic_error(latents)
+    below, above, error = map(float, learned.errors(np.hypot(sampling, algorithm)))
+    uncertainty = {
+        "sampling": float(learned.inflation * sampling),
+        "algorithm": float(learned.inflation * algorithm),
+        "learning": float(np.sqrt(0.5 * (learned.below**2 + learned.above**2))),
+    }
+    details: dict[str, object] = {"unlearned": float(learned.added), "uncertainty": uncertainty}
+    return float(learned.value), error, (below, above), details
 
 
 def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
@@ -179,13 +216,19 @@ def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> Info
             answer.information.standard_error,
             answer.information.base,
             dict(answer.information.details),
+            answer.information.errors,
         )
     error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan
     return _information(question, answer.value, error, "gaussian", {"verdict": answer.name})
 
 
 def _information(
-    question: Question, value: float, error: float, base: str, details: dict[str, object]
+    question: Question,
+    value: float,
+    error: float,
+    base: str,
+    details: dict[str, object],
+    errors: tuple[float, float] | None = None,
 ) -> InformationEstimate:
     table = question.table
     x, y, z = (tuple(map(str, kinds)) for kinds in question.kinds)
@@ -200,6 +243,7 @@ def _information(
         details,
         kinds=(x, y, z) if table.kinds else ((), (), ()),
         entropies=(entropy_of(table, question.x), entropy_of(table, question.y)),
+        errors=errors,
     )
 
 
@@ -258,15 +302,16 @@ def _fit_bases(
     some = some_of(latents.outwards, settings.max_rows) if question.table.n_samples > settings.max_rows else None
     columns = by_column[1] if some is None else by_column[1].only(some)
     seen, ladder = columns.seen(), replace(settings.ladder(), wide_networks=settings.n_networks)
-    flow, student = FlowBase(ladder, settings.n_jobs, settings.cache), StudentBase(folds)
+    flow, mixture, student = FlowBase(ladder, settings.n_jobs, settings.cache), MixtureBase(folds), StudentBase(folds)
     if settings.base != "auto":
-        base: Base = flow if settings.base == "flow" else student
-        return (Part(1.0, *by_column, base.fit(seen)),), {}
+        named: dict[str, Base] = {"flow": flow, "mixture": mixture, "student": student}
+        return (Part(1.0, *by_column, named[settings.base].fit(seen)),), {}
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
     of_columns = plain if by_column[1] is latents else GaussianBase(folds).fit(seen)
     fitted_student = student.fit(seen)
-    compared = [plain, fitted_student, flow.fit_beside([of_columns, fitted_student], seen)]
-    weights = weights_of(compared)
+    stack = mixture.stack([of_columns, fitted_student], seen)
+    compared = [plain, fitted_student, stack.as_base("mixture"), flow.fit_beside(stack, seen)]
+    weights = weights_of(compared, nested=2)
     parts = (*alone, *(Part(0.0, *by_column, base) for base in compared[1:]))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
@@ -279,11 +324,18 @@ def _fit_bases(
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:
-    """Maps column by column, which bases beyond the Gaussian one need: a side keeps what ties its columns together."""
+    """Maps column by column, which bases beyond the Gaussian one need: a side keeps what ties its columns together.
+
+    They take no more of z out than is there: a projection that costs a covariance nothing blurs a shape.
+    """
     untied = without_ties(question)
     is_scalar = max(question.dimensions[:2]) == 1
-    if untied is question and (is_scalar or settings.algorithm == "paper"):
-        return fitted
     if settings.algorithm == "paper":
-        return fit_paper_flow(untied, settings.paper(), settings.n_jobs)
-    return workshop.on(untied.table).flow(untied, by_column=True)
+        return fitted if untied is question else fit_paper_flow(untied, settings.paper(), settings.n_jobs)
+    is_same = untied is question and is_scalar
+    flow, latents = fitted if is_same else workshop.on(untied.table).flow(untied, by_column=True)
+    if question.dimensions[2] == 0 or latents.projection is None or isinstance(flow, PaperFlow):
+        return flow, latents
+    soft = latents.projection.softened(latents.n_rows)
+    softened = replace(latents, projection=soft, cross_product=soft.cross_product, dof=soft.dof)
+    return replace(flow, projection=soft), softened

@@ -14,14 +14,18 @@ from pydine.nulls.blocks import BLOCKS
 from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
+from pydine.questions.watching import shown_in_notebooks
 from pydine.results import IndependenceTestResult
 from pydine.units.cache import UnitCache
+from pydine.units.linear_algebra import one_blas_thread
 
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
-ROUNDING = 1e-9  # a permutation that comes as close as this to the statistic reaches it
+ROUNDING = 1e-9  # guard: a permutation that comes as close as this to the statistic reaches it
 
 
+@shown_in_notebooks("Testing")
+@one_blas_thread()
 def independence_test(
     x: Any,
     y: Any,

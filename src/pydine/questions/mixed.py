@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pydine.bases.gaussian import GaussianBase
+from pydine.bases.learning import between, with_unlearned
 from pydine.bases.mixed import MixedEstimate, MixedModels, by_densities, closed_form, entropy_bound, fit_mixed
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
@@ -124,7 +125,9 @@ class Tested(NamedTuple):
         """By the Gaussian closed form; below the entropy of a discrete side."""
         if self.latents.has_second:
             return closed_form(self.latents, self.bound)[0]
-        return GaussianBase(self.folds).fit(self.latents.seen()).value
+        dx, dy, _ = self.latents.dimensions
+        base = GaussianBase(self.folds).fit(self.latents.seen())
+        return float(with_unlearned(base.value, between(self.latents.unlearned, dx), min(dx, dy)).value)
 
 
 def tested(question: Question, workshop: Workshop) -> Tested | Verdict:

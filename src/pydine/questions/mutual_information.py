@@ -15,14 +15,16 @@ from pydine.questions.fitting import Fit, fit, information_of
 from pydine.questions.mixed import MixedFit
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
+from pydine.questions.watching import shown_in_notebooks
 from pydine.results import InformationEstimate, PointwiseInformation
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 from pydine.units.rows import some_of
 
-MOST_POINTS = 5000  # rows that an estimate keeps to be drawn
+MOST_POINTS = 5000  # memory: rows that an estimate keeps to be drawn
 
 
+@shown_in_notebooks("Estimating")
 def mutual_information(
     x: Any,
     y: Any,
@@ -30,6 +32,7 @@ def mutual_information(
     *,
     data: Any = None,
     base: str = "auto",
+    interval: str = "fast",
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
@@ -45,8 +48,11 @@ def mutual_information(
         counts, labels, yes or no; a vector variable has several columns.
     data : frame, optional
         A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the latents (see `DINE`).
+    interval : {"fast", "calibrated"}, default="fast"
+        How what flows have not learned of Z is found: from their optimism, or also from five datasets that the fitted
+        flow generates and that are estimated again, which takes up to ten times as long.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same number for every seed: only `DINE.paper()` draws.
     n_jobs : int or None, default=None
@@ -74,7 +80,9 @@ def mutual_information(
     >>> float(pydine.mutual_information(x, y)) > float(pydine.mutual_information(x, y, z))
     True
     """
-    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
+    settings = Settings(
+        base=base, interval=interval, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
+    ).seeded()
     question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds)
     answer = fit(question, settings)
     information = information_of(answer, question)
@@ -105,6 +113,7 @@ class _Points:
         return PointwiseInformation(self.values(), self.rows, sides, information)
 
 
+@shown_in_notebooks("Estimating")
 def pointwise_information(
     x: Any,
     y: Any,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.bases.closed_form import pair_information
+from pydine.bases.gaussian import algorithmic_errors
+from pydine.bases.learning import with_unlearned
+from pydine.inputs.checks import SPARE_ROWS, TiesWarning, check_nan_policy, enumeration
 from pydine.inputs.columns import frame_library
 from pydine.inputs.kinds import Kind, Kinds
+from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, Variables, read_variables
-from pydine.inputs.table import Question
+from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents
 from pydine.latents.mixed import with_plain_given
 from pydine.latents.workshop import Workshop
@@ -29,12 +34,13 @@ from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 from pydine.units.execution import run
+from pydine.units.linear_algebra import one_blas_thread
 
 Pair = tuple[int, int]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first and of their second variables
 
 ADJUSTMENTS = ("bh", "holm")
-ALMOST_ONE = 1.0 - 1e-12  # a correlation of more than this is one
+ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 
 
 def pairwise_information(
@@ -56,8 +62,9 @@ def pairwise_information(
 
     Every column is mapped by a flow of its own, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
     whose Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted
-    with richer bases, one by one. Where more than two variables are given others, what those do is projected out of all
-    variables together, which approximates what a question about each pair alone would have, and ``is_shared`` says so.
+    with richer bases, one by one. If more than two variables are given others, the effect of those is projected out
+    of all variables together. That approximates the answer to a question about each pair alone, and ``is_shared``
+    says so.
 
     Parameters
     ----------
@@ -68,8 +75,8 @@ def pairwise_information(
         conditional-independence graph and needs p (p - 1) flows. A column named "rest" is asked for as ``["rest"]``.
     groups : mapping of str to list of column names, optional
         Columns that are one variable together, by its name. Other columns are variables by themselves.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
-        As in `mutual_information`. ``"gaussian"`` fits no pair by itself, ``"student"`` and ``"flow"`` fit every one.
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
+        As in `mutual_information`. ``"gaussian"`` fits no pair by itself, the richer ones fit every pair.
     test : bool, default=True
         Whether to test each pair for independence, by the analytic test of `independence_test`.
     adjust : {"bh", "holm"}, default="bh"
@@ -79,7 +86,8 @@ def pairwise_information(
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
-        What happens to rows that hold NaN or infinity in any column: refused, or left out.
+        What happens to NaN and infinity: refused, or left out pair by pair, so that every figure has all rows in which
+        its two variables and what is given have values (``counts``). Given the rest, rows must have all columns.
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept: work that was interrupted goes on where it was.
     progress : bool or None, default=None
@@ -108,13 +116,27 @@ def pairwise_information(
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"adjust must be {' or '.join(map(repr, ADJUSTMENTS))}, but got {adjust!r}.")
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    variables = read_variables(data, given, groups, nan_policy, kinds)
-    is_rest = isinstance(given, str) and given == REST
     # Fits of single pairs find the units of the whole in the cache, so there always is one.
-    asked = _Asked(variables, replace(settings, cache=settings.cache or UnitCache()), is_rest, test, progress)
-    found = asked.every()
-    warn_determined(f"{x} and {y}" for x, y in found.determined(list(variables.members)))
-    table, names = variables.table, tuple(variables.members)
+    settings = replace(settings, cache=settings.cache or UnitCache())
+    is_rest = isinstance(given, str) and given == REST
+    check_nan_policy(nan_policy)
+    presence = Presence.read(data) if nan_policy == "omit" and not is_rest else None
+    with one_blas_thread():
+        if presence is None or presence.is_complete():
+            variables = read_variables(data, given, groups, nan_policy, kinds)
+            asked = _Asked(variables, settings, is_rest, test, progress)
+            found = asked.every()
+            found.counts[:], table = variables.table.n_samples, variables.table
+            found.kinds = tuple(_kind([table.kind(i) for i in block]) for block in variables.members.values())
+            found.entropies = tuple(entropy_of(table, block) for block in variables.members.values())
+            names, known = tuple(variables.members), tuple(table.names[i] for i in variables.given)
+            n_samples, n_dropped, n_units = table.n_samples, table.n_dropped, asked.n_units
+        else:
+            parted = _Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {})
+            names, known = tuple(parted.members), tuple(parted.given)
+            found, n_units = parted.pairs()
+            n_samples, n_dropped = parted.n_rows
+    warn_determined(f"{x} and {y}" for x, y in found.determined(list(names)))
 
     def matrix(entries: NDArray[Any], diagonal: Any = np.nan) -> Any:
         return _matrix(found.pairs, len(names), entries, diagonal)
@@ -123,19 +145,21 @@ def pairwise_information(
         names=names,
         values=matrix(found.values),
         standard_errors=matrix(found.errors),
+        errors=(matrix(found.below), matrix(found.above)),
         pvalues=matrix(found.pvalues),
         adjusted_pvalues=matrix(adjusted(found.pvalues, adjust) if test else found.pvalues),
         bases=matrix(found.bases, ""),
-        given=REST if is_rest else tuple(table.names[i] for i in variables.given),
-        n_samples=table.n_samples,
-        n_dropped=table.n_dropped,
-        n_units=asked.n_units,
+        given=REST if is_rest else known,
+        n_samples=n_samples,
+        n_dropped=n_dropped,
+        n_units=n_units,
         n_general=found.n_general,
         is_shared=found.is_shared,
         adjustment=adjust,
         backend=frame_library(data),
-        kinds=tuple("/".join(dict.fromkeys(table.kind(i) for i in members)) for members in variables.members.values()),
-        entropies=tuple(entropy_of(table, members) for members in variables.members.values()),
+        counts=matrix(found.counts, 0),
+        kinds=found.kinds,
+        entropies=found.entropies,
     )
 
 
@@ -149,17 +173,24 @@ class _Pairs:
     pairs: Pairs
     values: FloatArray
     errors: FloatArray
+    below: FloatArray
+    above: FloatArray
     pvalues: FloatArray
     bases: NDArray[np.str_]
+    counts: RowArray
     n_general: int = 0
     is_shared: bool = False
+    kinds: tuple[str, ...] = ()
+    entropies: tuple[float, ...] = ()
 
     @classmethod
     def empty(cls, p: int) -> _Pairs:
         """Nothing known yet of the pairs of p variables."""
         pairs = np.triu_indices(p, 1)
-        values, errors, pvalues = np.full((3, len(pairs[0])), np.nan)
-        return cls(pairs, values, errors, pvalues, np.full(len(values), "gaussian", dtype="U8"))
+        count = len(pairs[0])
+        values, errors, below, above, pvalues = np.full((5, count), np.nan)
+        bases, counts = np.full(count, "gaussian", dtype="U8"), np.zeros(count, dtype=np.intp)
+        return cls(pairs, values, errors, below, above, pvalues, bases, counts)
 
     def pair(self, k: int) -> Pair:
         """Positions of the two variables of the k-th pair."""
@@ -188,26 +219,28 @@ class _Asked:
 
     @property
     def n_units(self) -> int:
-        """Flows of single columns that are needed, whatever their number found in the cache."""
+        """Flows of single columns that are needed, those in the cache included."""
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
-    def every(self) -> _Pairs:
+    def every(self, wanted: NDArray[np.bool_] | None = None) -> _Pairs:
         """All pairs: together where that can be done, otherwise one by one."""
-        if self.is_rest or len(self.names) == 2:
+        if wanted is None and (self.is_rest or len(self.names) == 2):
             return self.one_by_one()
         smooth = [i for i, name in enumerate(self.names) if self._is_continuous(self.variables.members[name])]
         if len(smooth) == len(self.names) and self._is_continuous(self.variables.given):
-            return self.together()
+            return self.together(wanted)
         found = _Pairs.empty(len(self.names))
         both = np.isin(found.pairs, smooth if len(smooth) > 2 else []).all(axis=0)
         if len(smooth) > 2:
-            among = replace(self, variables=self._of_continuous(smooth)).together()
             places = np.flatnonzero(both)
-            for name in ("values", "errors", "pvalues", "bases"):
+            among = replace(self, variables=self._of_continuous(smooth)).together(
+                None if wanted is None else wanted[places]
+            )
+            for name in ("values", "errors", "below", "above", "pvalues", "bases"):
                 getattr(found, name)[places] = getattr(among, name)
             found.n_general, found.is_shared = among.n_general, among.is_shared
-        self._ask(found, np.flatnonzero(~both).tolist())
+        self._ask(found, np.flatnonzero(~both if wanted is None else ~both & wanted).tolist())
         return found
 
     def _is_continuous(self, columns: Sequence[int]) -> bool:
@@ -225,17 +258,19 @@ class _Asked:
             plain.table, {name: tuple(place[i] for i in positions) for name, positions in members.items()}, plain.given
         )
 
-    def together(self) -> _Pairs:
+    def together(self, wanted: NDArray[np.bool_] | None = None) -> _Pairs:
         """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
 
-        Variables that what is given determines have no latents; pairs with them have a verdict.
+        Variables that what is given determines have no latents; pairs with them have a verdict. With `wanted`, one
+        entry a pair, others are asked no further.
         """
         found, workshop = _Pairs.empty(len(self.names)), self._workshop()
         left = self._left_over(workshop)
         found.is_shared = bool(self.variables.given)
         blocks = [self.variables.members[name] for name in self.names]
         lost = ~np.isin(found.pairs, left).all(axis=0)
-        found.values[lost], found.errors[lost] = Verdict.NOTHING_LEFT.value, 0.0
+        found.values[lost] = Verdict.NOTHING_LEFT.value
+        found.errors[lost] = found.below[lost] = found.above[lost] = 0.0
         if self.test:
             found.pvalues[lost] = Verdict.NOTHING_LEFT.pvalue
         if len(left) < 2:
@@ -245,7 +280,8 @@ class _Asked:
         columns = _of_unit_variance(latents)
         places = np.flatnonzero(~lost)
         self._fill(found, places, latents, columns, [blocks[i] for i in left])
-        self._ask(found, self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left]))
+        doubtful = self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left])
+        self._ask(found, [k for k in doubtful if wanted is None or wanted[k]])
         return found
 
     def _workshop(self) -> Workshop:
@@ -274,8 +310,14 @@ class _Asked:
         pair = np.triu_indices(len(blocks), 1)
         correlations = (leading @ leading.T / dof)[pair]
         correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
-        found.values[places], found.errors[places] = pair_information(correlations, dof, self.variables.table.n_samples)
-        found.errors[np.isinf(found.values)] = np.nan
+        values, errors = pair_information(correlations, dof, self.variables.table.n_samples)
+        if latents.fold_products is not None:
+            errors = np.hypot(errors, algorithmic_errors(latents.fold_products[:, starts][:, :, starts])[pair])
+        is_finite, unlearned = np.isfinite(values), np.array(latents.unlearned)[starts]
+        learned = with_unlearned(np.where(is_finite, values, 0.0), unlearned[pair[0]] + unlearned[pair[1]])
+        found.values[places] = np.where(is_finite, learned.value, values)
+        for entries, found_errors in zip((found.below, found.above, found.errors), learned.errors(errors), strict=True):
+            entries[places] = np.where(is_finite, found_errors, np.nan)
         if self.test:
             found.pvalues[places] = pairwise_test(leading, latents.of_columns(starts.tolist(), []))
             found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
@@ -283,7 +325,7 @@ class _Asked:
     def _doubtful(
         self, found: _Pairs, places: RowArray, columns: FloatArray, dof: float, blocks: list[tuple[int, ...]]
     ) -> list[int]:
-        """Which pairs are to be asked about one by one: those of groups, and those that need more than a Gaussian base.
+        """Which pairs are asked about one by one: pairs of groups, and pairs that need more than a Gaussian base.
 
         The latter are all, none, or those that the screen finds.
         """
@@ -323,11 +365,167 @@ class _Asked:
             answers = run(ask, chosen, None if is_alone else self.settings.n_jobs, step)
         for k, (information, pvalue) in zip(chosen, answers, strict=True):
             found.values[k], found.errors[k] = information.value, information.standard_error
+            found.below[k], found.above[k] = information.errors or (information.standard_error,) * 2
             found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
             found.n_general += information.base != "gaussian"
 
     def _question(self, pair: Pair) -> Question:
         return self.variables.pair(self.names[pair[0]], self.names[pair[1]], self.is_rest)
+
+
+@dataclass(frozen=True)
+class _Parted:
+    """A table with missing values: pairs that lack the same rows are asked about together, each with all rows it has.
+
+    `members`: the columns of each variable; `given`: those that are conditioned on.
+    """
+
+    presence: Presence
+    members: dict[str, list[str]]
+    given: list[str]
+    settings: Settings
+    test: bool
+    progress: bool | None
+    kinds: dict[str, Kind]
+    said: Kinds
+
+    @classmethod
+    def of(
+        cls,
+        presence: Presence,
+        given: Any,
+        groups: Mapping[str, Sequence[Any]],
+        settings: Settings,
+        test: bool,
+        progress: bool | None,
+        said: Kinds,
+    ) -> _Parted:
+        """Name the variables as `read_variables` does: columns by themselves, then groups."""
+        kinds = presence.kinds(said)
+        presence = presence.without_identifiers(kinds)
+        known = presence.named("given", given)
+        together = {str(name): presence.named(f"groups[{name!r}]", columns) for name, columns in groups.items()}
+        taken = {column for block in (*together.values(), known) for column in block}
+        singles = {name: [name] for name in presence.keys if name not in taken}
+        return cls(presence, {**singles, **together}, known, settings, test, progress, kinds, said)
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Rows that some figure uses, and rows that none does."""
+        masks = np.array([self.presence.rows_with([*columns, *self.given]) for columns in self.members.values()])
+        used = int((masks.sum(axis=0) >= 2).sum())
+        return used, masks.shape[1] - used
+
+    def pairs(self) -> tuple[_Pairs, int]:
+        """What is known of all pairs, and the number of units that it rests on."""
+        found = _Pairs.empty(len(self.members))
+        blocks = list(self.members.values())
+        places = {found.pair(k): k for k in range(len(found.values))}
+        needs = {(i, j): [*blocks[i], *blocks[j], *self.given] for i, j in places}
+        parts = self.presence.parts(needs)
+        with progress_bar(f"{len(needs):,} pairs", len(parts), self.progress) as step:
+            answers = run(self._ask, parts, self.settings.n_jobs, step)
+        found.is_shared = any(part.found.is_shared for part in answers if part.found is not None)
+        for (rows, pairs), part in zip(parts, answers, strict=True):
+            for pair in pairs:
+                k = places[pair]
+                found.counts[k] = rows.sum()
+                self._enter(found, k, part, pair)
+        self._warn([part for part in answers if part.refusal], found)
+        self.presence.warn_of_ties([*(name for block in blocks for name in block), *self.given], self.said)
+        found.kinds = tuple(_kind([self.kinds[name] for name in block]) for block in blocks)
+        found.entropies = tuple(self._entropy(block) for block in blocks)
+        return found, sum(part.n_units for part in answers)
+
+    def _ask(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> _Part:
+        """Ask about pairs that have the same rows. A constant tells nothing; what cannot be asked is refused."""
+        rows, pairs = part
+        names = list(self.members)
+        members = sorted({i for pair in pairs for i in pair})
+        if rows.sum() <= SPARE_ROWS:
+            return _Part(None, members, 0, f"they have {rows.sum()} rows, and more than {SPARE_ROWS} are needed.")
+        varying = [i for i in members if all(self.presence.varies(name, rows) for name in self.members[names[i]])]
+        if len(varying) < 2:
+            return _Part(None, varying, 0)
+        columns = [name for i in varying for name in self.members[names[i]]]
+        keys = self.presence.keys
+        groups = {
+            names[i]: [keys[c] for c in block] for i in varying if (block := self.members[names[i]]) != [names[i]]
+        }
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TiesWarning)  # one word for all parts
+                data = self.presence.part([*columns, *self.given], rows)
+                kinds = {name: self.kinds[name] for name in (*columns, *self.given)}
+                known = [keys[name] for name in self.given] or None
+                variables = read_variables(data, known, groups or None, kinds=kinds)
+        except ValueError as error:
+            return _Part(None, members, 0, str(error))
+        asked = _Asked(variables, replace(self.settings, n_jobs=None), False, self.test, progress=False)
+        order = [names.index(name) for name in variables.members]
+        wanted = {tuple(sorted(pair)) for pair in pairs}
+        places = zip(*np.triu_indices(len(order), 1), strict=True)
+        found = asked.every(np.array([tuple(sorted((order[a], order[b]))) in wanted for a, b in places]))
+        return _Part(found, order, asked.n_units)
+
+    def _entropy(self, block: Sequence[str]) -> float:
+        """Entropy of a variable in the rows that it has."""
+        rows, places = self.presence.rows_with(block), [self.presence.whole.names.index(name) for name in block]
+        columns = np.ascontiguousarray(self.presence.whole.values[rows][:, places].T)
+        kinds = tuple(self.kinds[name] for name in block)
+        return entropy_of(Table(columns, tuple(block), None, kinds), range(len(block)))
+
+    def _enter(self, found: _Pairs, k: int, part: _Part, pair: Pair) -> None:
+        """Enter what a part says of a pair."""
+        place = part.place(pair)
+        if part.found is None or place is None:
+            if not part.refusal:  # one of them is constant where the other has values
+                found.values[k] = Verdict.NOTHING_LEFT.value
+                found.errors[k] = found.below[k] = found.above[k] = 0.0
+            found.pvalues[k] = Verdict.NOTHING_LEFT.pvalue if self.test else np.nan
+            return
+        for name in ("values", "errors", "below", "above", "pvalues", "bases"):
+            getattr(found, name)[k] = getattr(part.found, name)[place]
+        found.n_general += found.bases[k] != "gaussian"
+
+    def _warn(self, refused: list[_Part], found: _Pairs) -> None:
+        """Say which pairs have no figure, and why; if none has one, that is an error."""
+        unknown = np.flatnonzero(np.isnan(found.values))
+        if len(unknown) == len(found.values):
+            raise ValueError(refused[0].refusal)
+        if len(unknown):
+            names = list(self.members)
+            shown = [" and ".join(names[i] for i in found.pair(int(k))) for k in unknown[:5]]
+            more = [f"{len(unknown) - 5} more"] if len(unknown) > 5 else []
+            warnings.warn(
+                f"No figure for {enumeration(shown + more)}, which have too few rows in common: {refused[0].refusal}",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What was found of variables, whose positions in the whole are `order`, or why nothing was."""
+
+    found: _Pairs | None
+    order: list[int]
+    n_units: int
+    refusal: str = ""
+
+    @cached_property
+    def _places(self) -> dict[frozenset[int], int]:
+        pairs = zip(*np.triu_indices(len(self.order), 1), strict=True)
+        return {frozenset((self.order[a], self.order[b])): k for k, (a, b) in enumerate(pairs)}
+
+    def place(self, pair: Pair) -> int | None:
+        """Where a pair of the whole is among those found."""
+        return self._places.get(frozenset(pair))
+
+
+def _kind(kinds: Iterable[Kind]) -> str:
+    """The kinds of a variable's columns, each once."""
+    return "/".join(dict.fromkeys(map(str, kinds)))
 
 
 def _of_unit_variance(latents: Latents) -> FloatArray:

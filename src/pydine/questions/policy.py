@@ -1,9 +1,9 @@
 """What z determines, and information that is infinite: one policy for every door.
 
-If z determines x, nothing of x is left to tell anything: the information is exactly 0 and the p-value 1. If x and y
-determine each other, given z, and their values do not repeat, it is infinite and the p-value the smallest there is.
-Columns of which nothing is left, or that others of their side determine, are left out of a side of several. A table
-goes on, whatever one of its columns is.
+If z determines x, nothing of x is left to tell anything: the information is exactly 0 and the p-value is 1. If x and
+y determine each other, given z, and their values do not repeat, the information is infinite and the p-value is the
+smallest positive number. A side of several columns goes on without those that z, or its other columns, determine. A
+table goes on, whatever one of its columns is.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
 
 
 def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
-    """A question without columns that are there twice or that z determines, unless its sides determine each other.
+    """A question without repeated columns and without columns that z determines, or the verdict that this leads to.
 
-    Up to strictly monotone functions of single columns, and linear ones of several.
+    Columns count as the same up to strictly monotone functions, and as determined if they are linear in others.
     """
     signatures = question.table.signatures
     given = _first_of(question.given, signatures)
@@ -112,7 +112,7 @@ def _first_of(columns: Sequence[int], signatures: Sequence[bytes]) -> tuple[int,
 
 
 def left_over(columns: Sequence[int], given: Sequence[int], workshop: Workshop) -> tuple[int, ...]:
-    """Columns that are no strictly monotone function of a given one, and no linear one of them all.
+    """Columns that are neither a strictly monotone function of one given column nor a linear function of all of them.
 
     Linear in the columns' own units, or in their normal scores.
     """
@@ -134,7 +134,7 @@ def left_over(columns: Sequence[int], given: Sequence[int], workshop: Workshop) 
 
 
 def _beyond(columns: FloatArray, given: FloatArray) -> FloatArray:
-    """What is left of columns (d, n) beside a linear function of others (m, n), shape (d, n)."""
+    """Residuals of columns (d, n) after a linear regression on others (m, n), shape (d, n)."""
     basis = np.vstack([np.ones(given.shape[1]), given]).T
     residuals: FloatArray = (columns.T - basis @ np.linalg.lstsq(basis, columns.T, rcond=None)[0]).T
     return residuals
@@ -143,7 +143,7 @@ def _beyond(columns: FloatArray, given: FloatArray) -> FloatArray:
 def _standardised(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Deviations (d, 1) of columns (d, n), and the columns with a mean of 0 and a deviation of 1.
 
-    The largest value is taken out first, for range.
+    Columns are divided by their largest value first, so that squares neither overflow nor vanish.
     """
     largest = np.abs(columns).max(axis=1, keepdims=True)
     scaled = columns / largest

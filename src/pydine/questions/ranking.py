@@ -1,31 +1,51 @@
-"""The question "which columns tell about the target, and which add nothing to the others?", answered by a ranking."""
+"""The question "which columns tell about the target, and which add nothing to the others?", answered by a ranking.
+
+Two questions a column. Alone, every column has the rows in which it and the target are there. Given the rest, rows must
+have all columns, and with very many columns the rest is a selection of those that tell most (`screened`): it is named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pydine.inputs.checks import TiesWarning, check_nan_policy
 from pydine.inputs.columns import Source
 from pydine.inputs.kinds import Kinds
+from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question
+from pydine.latents.scores import ScoreMap
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.blocks import adjusted
 from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict, warn_determined
-from pydine.questions.settings import RandomState, Settings
+from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.results import InformationEstimate
+from pydine.results.records import Record
+from pydine.show.cards import figure, pvalue_text, strip, table
+from pydine.show.plotting import draw_ranking
 from pydine.show.progress import progress_bar
+from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
+from pydine.units.execution import stream
+from pydine.units.linear_algebra import one_blas_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
 
+MOST_GIVEN = 30  # answer: columns that one question is given; with more to choose from they are screened
+BY_THEMSELVES = 15  # answer: of these, so many that tell most alone; the others add most, in a line, to those before
+SHOWN = 30  # fact: columns of a ranking that is printed
+LEAST_LEFT = 1e-6  # guard: of a column that is no combination of those before, relative to its size
+
 
 @dataclass(frozen=True)
-class RankedColumn:
+class RankedColumn(Record):
     """What one column tells about the target.
 
     Parameters
@@ -33,10 +53,11 @@ class RankedColumn:
     name : str
     alone : InformationEstimate
         I(column; target) in nats.
-    given_rest : InformationEstimate
-        I(column; target | all other columns) in nats; the same as `alone` if there is no other.
+    given_rest : InformationEstimate or None
+        I(column; target | the other columns) in nats; the same as `alone` if there is no other, and None where it could
+        not be asked (`Ranking.why_no_rest`) or is not known yet.
     pvalue_alone, pvalue_given_rest : float
-        Of the analytic test of independence, alone and given the rest.
+        Of the analytic test of independence, alone and given the rest; NaN where there is no estimate.
     adjusted_alone, adjusted_given_rest : float
         The same, adjusted for the number of columns by Benjamini and Hochberg.
     adds_nothing : bool
@@ -46,7 +67,7 @@ class RankedColumn:
 
     name: str
     alone: InformationEstimate
-    given_rest: InformationEstimate
+    given_rest: InformationEstimate | None
     pvalue_alone: float
     pvalue_given_rest: float
     adjusted_alone: float
@@ -54,8 +75,8 @@ class RankedColumn:
     adds_nothing: bool
 
 
-@dataclass(frozen=True)
-class Ranking:
+@dataclass(frozen=True, repr=False)
+class Ranking(Record):
     """Columns by what they tell about the target on their own, the most first.
 
     Parameters
@@ -65,7 +86,15 @@ class Ranking:
     alpha : float
         The level of `RankedColumn.adds_nothing`, a false discovery rate.
     n_samples, n_dropped : int
-        Rows that were used, and that were left out because of NaN or infinity.
+        Rows that have all columns, which figures given the rest use, and the others. Figures alone have the rows that
+        their own `InformationEstimate.n_samples` counts.
+    screened : tuple of str, default=()
+        With very many columns, those that stand for the rest: every column is given these, without itself. Empty if
+        the rest is all other columns.
+    why_no_rest : str, default=""
+        Why nothing is said of columns given the rest, if so.
+    left_out : dict of str to str
+        Columns that were not ranked, and why: too few of their values are there.
     """
 
     target: str
@@ -73,12 +102,60 @@ class Ranking:
     alpha: float
     n_samples: int
     n_dropped: int
+    screened: tuple[str, ...] = ()
+    why_no_rest: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[RankedColumn]:
         return iter(self.columns)
 
     def __len__(self) -> int:
         return len(self.columns)
+
+    def __repr__(self) -> str:
+        width = max((len(column.name) for column in self.columns), default=0)
+        rows = f"{self.n_samples:,} rows" + (f" with all columns, {self.n_dropped:,} without" if self.n_dropped else "")
+        lines = [f"{len(self)} columns by their information about {self.target}, in nats, {rows}:"]
+        for column in self.columns[:SHOWN]:
+            rest = column.given_rest
+            told = "" if rest is None else f"{figure(rest.value, rest.standard_error)} given the rest"
+            nothing = ", adds nothing" if column.adds_nothing else ""
+            alone = figure(column.alone.value, column.alone.standard_error)
+            lines.append(f"  {column.name:<{width}}  {alone} alone  {told}{nothing}".rstrip())
+        if len(self) > SHOWN:
+            lines.append(f"  … and {len(self) - SHOWN:,} more")
+        return "\n".join([*lines, *([f"  {self.why_no_rest}"] if self.why_no_rest else [])])
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, with intervals drawn."""
+        ends = [(c.alone, *([] if c.given_rest is None else [c.given_rest])) for c in self.columns]
+        highs = [e.confidence_interval().high for pair in ends for e in pair if np.isfinite(e.standard_error)]
+        limit = max(highs, default=1.0) or 1.0
+        rows = []
+        for column, pair in list(zip(self.columns, ends, strict=True))[:SHOWN]:
+            drawn = zip(("alone", "rest"), pair, strict=False)
+            bars = strip([(kind, e.value, *e.confidence_interval()) for kind, e in drawn], limit)
+            rest = "–" if column.given_rest is None else figure(pair[1].value, pair[1].standard_error)
+            alone = figure(column.alone.value, column.alone.standard_error)
+            rows.append([column.name, bars, alone, rest, pvalue_text(column.adjusted_given_rest)])
+        more = f"{len(self) - SHOWN:,} more columns. " if len(self) > SHOWN else ""
+        note = f"{more}Light: alone, dark: given the rest; 95% intervals. {self.n_samples:,} rows have all columns."
+        header = ["column", f"0 to {limit:.2g} nats", "alone", "given the rest", "adjusted p"]
+        return table(f"What tells about {self.target}", header, rows, f"{note} {self.why_no_rest}".strip(), strips=1)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw what columns tell alone and given the rest, with 95% intervals; needs matplotlib.
+
+        Parameters
+        ----------
+        axes : matplotlib Axes, optional
+            Where to draw; otherwise a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return draw_ranking(self, axes)
 
     @property
     def add_nothing(self) -> tuple[str, ...]:
@@ -96,8 +173,10 @@ def rank(
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
+    cache: CacheLike = None,
     kinds: Kinds | None = None,
     progress: bool | None = None,
+    watch: Callable[[Ranking], None] | None = None,
 ) -> Ranking:
     """Rank columns by the information they have about a target, alone and given all the others.
 
@@ -107,14 +186,19 @@ def rank(
         As in `mutual_information`; n rows.
     target : column name
     features : sequence of column names, optional
-        The columns to rank; every column but the target by default.
+        The columns to rank; every column but the target by default. With more than 31, the rest that a column is given
+        is a selection of 30 (`Ranking.screened`).
     alpha : float, default=0.05
         The share of false discoveries that is accepted among the columns said to add something.
-    base, random_state, n_jobs, nan_policy, kinds
-        As in `mutual_information`. Rows with a missing value in any of the columns are left out of every estimate, and
-        columns that are identifiers out of the ranking, with a warning.
+    base, random_state, n_jobs, cache, kinds
+        As in `pairwise_information`. Identifiers are left out of the ranking, with a warning.
+    nan_policy : {"raise", "omit"}, default="raise"
+        What happens to NaN and infinity: refused, or left out. A figure alone has all rows in which its column and the
+        target have values; given the rest, rows must have all columns.
     progress : bool or None, default=None
         Whether to show a bar with the time left on the standard error; None to do so on a terminal.
+    watch : callable, optional
+        Told the ranking as far as it is known, first when all figures alone are, then after each one given the rest.
 
     Returns
     -------
@@ -134,38 +218,14 @@ def rank(
     >>> ranking.add_nothing
     ('proxy', 'noise')
     """
+    check_nan_policy(nan_policy)
+    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
+    settings = replace(settings, cache=settings.cache or UnitCache())
     if features is None:
         features = [name for name in Source.read(data).names if name != target]
-    settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache()).seeded()
-    # One reading for all: the same rows in every estimate, and one warning of ties.
-    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, many_x=True)
-    answers: list[tuple[_Answer, _Answer]] = []
-    with progress_bar(f"{len(whole.x)} columns", len(whole.x), progress) as advance:
-        for i in whole.x:
-            rest = tuple(other for other in whole.x if other != i)
-            alone = _answer(Question(whole.table, (i,), whole.y), settings)
-            answers.append((alone, _answer(Question(whole.table, (i,), whole.y, rest), settings) if rest else alone))
-            advance()
-    names, (target_name,) = whole.names[0], whole.names[1]
-    warn_determined(
-        f"{name} and {target_name}" for name, (_, given) in zip(names, answers, strict=True) if given.is_determined
-    )
-    both = [adjusted(np.array([pair[k].pvalue for pair in answers]), "bh") for k in (0, 1)]
-    columns = [
-        RankedColumn(
-            name,
-            alone.information,
-            given.information,
-            alone.pvalue,
-            given.pvalue,
-            float(first),
-            float(second),
-            bool(second > alpha),
-        )
-        for name, (alone, given), first, second in zip(names, answers, *both, strict=True)
-    ]
-    columns.sort(key=lambda column: -column.alone.value)
-    return Ranking(target_name, tuple(columns), alpha, whole.table.n_samples, whole.table.n_dropped)
+    with one_blas_thread():
+        asked = _read(data, features, target, nan_policy, kinds or {})
+        return _Work(asked, settings, alpha, progress, watch or (lambda _: None)).ranking()
 
 
 class _Answer(NamedTuple):
@@ -174,6 +234,186 @@ class _Answer(NamedTuple):
     information: InformationEstimate
     pvalue: float
     is_determined: bool
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The questions of a ranking.
+
+    Parameters
+    ----------
+    target : str
+    alone : dict of str to Question
+        One for each column, with the rows that it has.
+    whole : Question or None
+        About all columns and the target, with the rows that have all; None if there are too few.
+    n_complete, n_rows : int
+        Rows that have all, and all rows.
+    left_out : dict of str to str
+        Columns that cannot be asked about, and why.
+    why_no_rest : str
+        Why there is no `whole`.
+    """
+
+    target: str
+    alone: dict[str, Question]
+    whole: Question | None
+    n_complete: int
+    n_rows: int
+    left_out: dict[str, str]
+    why_no_rest: str = ""
+
+
+def _read(data: Any, features: Sequence[Any], target: Any, nan_policy: str, kinds: Kinds) -> _Asked:
+    """Read the columns: all together if no value is missing, otherwise each with the rows that it has."""
+    presence = Presence.read(data) if nan_policy == "omit" else None
+    if presence is not None:
+        (y,), names = presence.named("target", target), presence.named("features", list(features))
+        if not presence.is_complete([*names, y]):
+            return _read_by_rows(presence, names, y, kinds)
+    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, many_x=True)
+    alone = {name: Question(whole.table, (i,), whole.y) for name, i in zip(whole.names[0], whole.x, strict=True)}
+    return _Asked(whole.names[1][0], alone, whole, whole.table.n_samples, whole.table.n_samples, {})
+
+
+def _read_by_rows(presence: Presence, names: Sequence[str], target: str, said: Kinds) -> _Asked:
+    kinds = presence.kinds(said)
+    alone: dict[str, Question] = {}
+    left_out: dict[str, str] = {}
+
+    def question(some: Sequence[str], rows: NDArray[np.bool_]) -> Question:
+        keys = presence.keys
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TiesWarning)  # one word for all parts
+            data = presence.part([*some, target], rows)
+            known = {name: kinds[name] for name in (*some, target)}
+            return read_question([keys[name] for name in some], keys[target], data=data, kinds=known)
+
+    for rows, pairs in presence.parts({(i, i): (name, target) for i, name in enumerate(names)}):
+        for name in (names[i] for i, _ in pairs):
+            try:
+                alone[name] = question([name], rows)
+            except ValueError as error:
+                left_out[name] = str(error)
+    kept = [name for name in names if name in alone]
+    if not kept:
+        raise ValueError(next(iter(left_out.values())))
+    presence.warn_of_ties([*kept, target], said)
+    rows = presence.rows_with([*kept, target])
+    varying = [name for name in kept if presence.varies(name, rows)]
+    n_complete, n_rows = int(rows.sum()), len(rows)
+    whole, why = None, f"{n_complete:,} of {n_rows:,} rows have all columns"
+    try:
+        whole, why = (question(varying, rows), "") if varying else (None, f"{why}.")
+    except ValueError as error:
+        why = f"{why}: {error}"
+    return _Asked(target, {name: alone[name] for name in kept}, whole, n_complete, n_rows, left_out, why)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What is ranked, and how."""
+
+    asked: _Asked
+    settings: Settings
+    alpha: float
+    progress: bool | None
+    watch: Callable[[Ranking], None]
+
+    def ranking(self) -> Ranking:
+        """All figures alone, then all given the rest."""
+        asked = self.asked
+        alone = dict(zip(asked.alone, self._answers(list(asked.alone.values()), "alone"), strict=True))
+        rest, screened = self._rest(alone)
+        if not rest:
+            return self._result(alone, {} if asked.why_no_rest else alone, screened)
+        self.watch(self._result(alone, {}, screened))
+        known: dict[str, _Answer] = {}
+        for name, answer in zip(rest, self._answers(list(rest.values()), "given the rest"), strict=True):
+            known[name] = answer
+            self.watch(self._result(alone, known, screened))
+        warn_determined(f"{name} and {asked.target}" for name, answer in known.items() if answer.is_determined)
+        return self._result(alone, known, screened)
+
+    def _answers(self, questions: list[Question], how: str) -> Iterator[_Answer]:
+        """Ask questions side by side, and have their answers in order, each as soon as it is known."""
+        settings = self.settings if len(questions) == 1 else replace(self.settings, n_jobs=None)
+        n_jobs = None if len(questions) == 1 else self.settings.n_jobs
+        with progress_bar(f"{len(questions)} columns {how}", len(questions), self.progress) as step:
+            yield from stream(lambda question: _answer(question, settings), questions, n_jobs, step)
+
+    def _rest(self, alone: dict[str, _Answer]) -> tuple[dict[str, Question], tuple[str, ...]]:
+        """Every column given the others, or given those that stand for them, which are named."""
+        whole = self.asked.whole
+        if whole is None or len(whole.x) < 2:
+            return {}, ()
+        names = whole.names[0]
+        given = whole.x
+        if len(whole.x) > MOST_GIVEN + 1:
+            given = tuple(_screened(whole, np.array([alone[name].information.value for name in names])))
+        questions = {
+            name: Question(whole.table, (i,), whole.y, tuple(j for j in given if j != i)[:MOST_GIVEN])
+            for name, i in zip(names, whole.x, strict=True)
+        }
+        return questions, () if given == whole.x else tuple(whole.table.names[j] for j in given)
+
+    def _result(self, alone: dict[str, _Answer], known: dict[str, _Answer], screened: tuple[str, ...]) -> Ranking:
+        """What is known so far."""
+        of_alone = adjusted(np.array([answer.pvalue for answer in alone.values()]), "bh")
+        of_rest = dict(zip(known, adjusted(np.array([a.pvalue for a in known.values()]), "bh"), strict=True))
+        columns = []
+        for (name, first), q in zip(alone.items(), of_alone, strict=True):
+            second, q_rest = known.get(name), float(of_rest.get(name, np.nan))
+            information, pvalue = (None, np.nan) if second is None else (second.information, second.pvalue)
+            columns.append(
+                RankedColumn(
+                    name, first.information, information, first.pvalue, pvalue, float(q), q_rest, q_rest > self.alpha
+                )
+            )
+        columns.sort(key=lambda column: -column.alone.value)
+        asked = self.asked
+        return Ranking(
+            asked.target,
+            tuple(columns),
+            self.alpha,
+            asked.n_complete,
+            asked.n_rows - asked.n_complete,
+            screened,
+            asked.why_no_rest,
+            asked.left_out,
+        )
+
+
+def _screened(whole: Question, alone: FloatArray) -> list[int]:
+    """Columns that stand for all when there are too many to be given: positions, one more than are given.
+
+    First those that tell most about the target alone, then, one after the other, those whose normal scores explain most
+    of what a linear regression on the ones before leaves of the target's.
+
+    Parameters
+    ----------
+    whole : Question
+        About all columns, positions `whole.x`, and the target.
+    alone : ndarray, shape (p,)
+        What each of them tells alone, in nats.
+    """
+    scores = np.array([ScoreMap.fit(np.ascontiguousarray(whole.table.columns[i]))[1] for i in (*whole.x, *whole.y)])
+    left = scores / np.linalg.norm(scores, axis=1, keepdims=True)
+    order = np.argsort(-alone, kind="stable").tolist()
+    chosen: list[int] = []
+    while len(chosen) <= MOST_GIVEN:
+        sizes = np.linalg.norm(left[:-1], axis=1)
+        is_new = sizes > LEAST_LEFT
+        is_new[chosen] = False
+        if not is_new.any():
+            break
+        by_line = np.where(is_new, np.abs(left[:-1] @ left[-1]) / np.maximum(sizes, LEAST_LEFT), -1.0)
+        early = [i for i in order if is_new[i]] if len(chosen) < BY_THEMSELVES else []
+        best = early[0] if early else int(np.argmax(by_line))
+        chosen.append(best)
+        direction = left[best] / sizes[best]
+        left = left - np.outer(left @ direction, direction)
+    return [whole.x[i] for i in chosen]
 
 
 def _answer(question: Question, settings: Settings) -> _Answer:

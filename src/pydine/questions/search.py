@@ -1,13 +1,12 @@
 """The test as a graph search asks it: many questions about the same columns.
 
-Flows of a column given others are kept and found again, whoever asks for them, and an answer does not depend on the
-order in which columns are named: what z is made of always goes into a flow in the same order, and so do x and y.
+Flows of a column given others are kept, and found again whoever asks for them. An answer does not depend on the order
+in which columns are named: z's columns always enter a flow in the same order, and so do x and y.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
@@ -129,16 +128,6 @@ class SearchTest:
         """A search that copies its graph, and the test with it, goes on with the same cache."""
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave what is in memory behind: a copy in another process shares the cache's folder, if there is one."""
-        state = {name: value for name, value in self.__dict__.items() if name != "_workshop"}
-        settings = replace(self._settings, cache=None)
-        return {**state, "_settings": settings, "cache": (self.cache.folder, self.cache.max_bytes)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        cache = UnitCache(*state["cache"])
-        self.__dict__.update(state, cache=cache, _settings=replace(state["_settings"], cache=cache))
-
 
 class TableTest(SearchTest):
     """The test over the columns of one table, which is read and checked once; columns go by position.
@@ -175,8 +164,11 @@ class TableTest(SearchTest):
         """The columns, shape (n, p)."""
         return self.table.columns.T
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_workshop"}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        self.__dict__.update(state)
         self._workshop = self._settings.workshop(self.table)
 
     def ask_columns(self, i: int, j: int, given: Iterable[int] = ()) -> Answer:

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from pydine.inputs.checks import SPARE_ROWS, finite_rows, warn_left_out
 from pydine.inputs.columns import Columns, read_columns
 from pydine.inputs.kinds import Kind, Kinds, kind_of
+from pydine.inputs.names import with_different_names
 from pydine.inputs.reading import with_kinds
 from pydine.inputs.table import Question, Table
 from pydine.nulls.analytic import analytic_test
@@ -38,7 +39,7 @@ from pydine.units.execution import run
 __all__ = ["ConditionalSelector", "Step", "mutual_information_score"]
 
 TARGETS = ("auto", "numbers", "classes")
-MOST_CLASSES = 10  # distinct integers that are taken for classes unless the caller says otherwise
+MOST_CLASSES = 10  # answer: distinct integers that are taken for classes unless the caller says otherwise
 
 
 class Step(NamedTuple):
@@ -72,7 +73,7 @@ class _Query(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """What the test says of a feature: its p-value and, where p-values are as small as numbers get, its strength."""
+    """What the test says of a feature: its p-value, and its strength to order the smallest p-values there are."""
 
     pvalue: float
     nats: float
@@ -107,7 +108,7 @@ def mutual_information_score(
         Numbers or class labels.
     target : {"auto", "numbers", "classes"}, default="auto"
         How y is read, as in `ConditionalSelector`.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the estimates, as in `mutual_information`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same number for every seed: only `DINE.paper()` draws.
@@ -137,6 +138,7 @@ def mutual_information_score(
     array([1, 3])
     """
     settings = _settings(base, random_state, n_jobs, cache)
+    X = with_different_names("X", X)
     features = _labelled(X)
     if features is None:
         X, y = check_X_y(X, y, dtype=np.float64)
@@ -173,7 +175,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
     target : {"auto", "numbers", "classes"}, default="auto"
         How y is read. Classes have no order. ``"auto"`` takes for classes what is not a number, what has two values,
         and integers (by their type) of at most 10 different values.
-    base : {"auto", "gaussian", "student", "flow"}, default="auto"
+    base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of `information_`, as in `mutual_information`; it does not change what is selected.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same selection for every seed: only `DINE.paper()` draws.
@@ -255,6 +257,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         """
         self._check()
         settings = _settings(self.base, self.random_state, self.n_jobs, self.cache)
+        X = with_different_names("X", X)
         features = _labelled(X)
         if features is None:
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -287,6 +290,10 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         self.selected_, self.steps_ = np.array(selected, dtype=np.intp), tuple(steps)
         self.support_ = np.isin(np.arange(n_features), self.selected_)
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features of X, shape (n, n_features), as an array or frame of shape (n, n_selected)."""
+        return super().transform(with_different_names("X", X))
 
     def _check(self) -> None:
         """Refuse parameters that cannot be meant."""

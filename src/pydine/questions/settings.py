@@ -19,8 +19,9 @@ from pydine.units.tuning import Trial
 RandomState = int | np.random.RandomState | np.random.Generator | None
 CacheLike = UnitCache | str | os.PathLike[str] | None
 
-BASES = ("auto", "gaussian", "student", "flow")
+BASES = ("auto", "gaussian", "student", "mixture", "flow")
 ALGORITHMS = ("ladder", "paper")
+INTERVALS = ("fast", "calibrated")
 LEAST = {"n_components": 1, "hidden_units": 1, "n_networks": 0, "n_folds": 2, "max_iter": 1, "max_rows": 100}
 
 
@@ -41,6 +42,7 @@ class Settings:
     max_iter: int = LadderSettings.iterations
     max_rows: int = LadderSettings.max_rows
     tune: bool = False
+    interval: str = "fast"
     random_state: RandomState = 0
     n_jobs: int | None = None
     cache: UnitCache | None = None
@@ -58,7 +60,7 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what cannot be meant, naming the parameter."""
-        for name, choices in (("base", BASES), ("algorithm", ALGORITHMS)):
+        for name, choices in (("base", BASES), ("algorithm", ALGORITHMS), ("interval", INTERVALS)):
             if getattr(self, name) not in choices:
                 expected = " or ".join(map(repr, choices))
                 raise ValueError(f"{name} must be {expected}, but got {getattr(self, name)!r}.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from statistics import NormalDist
@@ -18,14 +18,17 @@ from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
 from pydine.questions.settings import Settings
 from pydine.report.calibration import FlowFit, check_flows, most_context
+from pydine.report.correlations import partial_correlations, spearman
 from pydine.report.description import Column, describe
 from pydine.results import PairwiseInformation
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
+from pydine.units.linear_algebra import one_blas_thread
 
 MOST_COLUMNS = 500  # 125 thousand pairs, about 5 MB
-MOST_IN_GRAPH = 20  # p (p - 1) flows
-MOST_RANKED_GIVEN_REST = 30  # 2 p flows
+MOST_ASKED_IN_GRAPH = 12  # columns: p (p - 1) flows; with more, partial correlations of normal scores
+MOST_IN_GRAPH = 60
+SPARE_ROWS = 10  # that partial correlations leave, beside one for each column
 MOST_POINTS = 500  # rows that scatter plots show
 LEVEL = 0.95
 
@@ -55,20 +58,23 @@ class Provenance:
 class Answer:
     """The information between two columns in nats, and the test of their independence.
 
-    `adjusted` is the p-value adjusted for the number of columns or pairs that it stands among.
+    `errors` are standard errors downwards and upwards; `adjusted` is the p-value adjusted for all tests of the report;
+    `n` counts the rows behind the figure.
     """
 
     value: float
     standard_error: float
+    errors: tuple[float, float]
     pvalue: float
     adjusted: float
     base: str
+    n: int
 
     @property
     def interval(self) -> tuple[float, float]:
         """The confidence interval, cut off at zero."""
-        margin = NormalDist().inv_cdf(0.5 + 0.5 * LEVEL) * self.standard_error
-        return max(self.value - margin, 0.0), max(self.value + margin, 0.0)
+        below, above = (NormalDist().inv_cdf(0.5 + 0.5 * LEVEL) * error for error in self.errors)
+        return max(self.value - below, 0.0), max(self.value + above, 0.0)
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ class Ranked:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Rows to draw: their values and latents (normal scores), both of shape (p, m)."""
+    """Rows to draw: their values and latents (normal scores), both of shape (p, m); NaN where a value is missing."""
 
     values: FloatArray
     latents: FloatArray
@@ -99,24 +105,36 @@ class Report:
     target : str
     alpha : float
         The level of decisions, a false discovery rate.
-    n_rows, n_samples, n_dropped : int
-        Rows of the file, rows used, rows left out because a value was missing.
+    n_rows, n_samples, n_complete : int
+        Rows of the file, rows that were read, and those of them that have all columns.
     columns : tuple of Column
         Those used, in the order of the file.
     left_out : mapping of str to str
         Columns that were not used, and why.
+    conversions : mapping of str to str
+        Columns that are no plain numbers in the file, and how they were read.
+    notes : tuple of str
+        What was done to read the file at all.
     matrix : PairwiseInformation
         Of all pairs of columns.
+    spearman : ndarray, shape (p, p)
+        Rank correlations of the same pairs.
     graph : PairwiseInformation or None
         Of all pairs given the rest: its edges are the conditional-independence graph.
+    is_linear_graph : bool
+        Whether the graph is that of partial correlations of normal scores, which sees lines only.
     why_no_graph : str
         Where there is none.
     ranking : tuple of Ranked
         The other columns by what they tell about the target alone, the most first.
+    screened : tuple of str
+        The columns that stand for the rest, where there are very many (see `Ranking`).
     why_no_rest : str
         Where the ranking says nothing of what columns tell given the rest.
+    n_tests : int
+        Tests that p-values are adjusted for, all at once.
     fits : tuple of FlowFit
-        The target's first.
+        The target's, unless there are too few rows.
     points : Points
     settings : mapping of str to str
         What the numbers depend on beside the data.
@@ -128,14 +146,20 @@ class Report:
     alpha: float
     n_rows: int
     n_samples: int
-    n_dropped: int
+    n_complete: int
     columns: tuple[Column, ...]
     left_out: Mapping[str, str]
+    conversions: Mapping[str, str]
+    notes: tuple[str, ...]
     matrix: PairwiseInformation
+    spearman: FloatArray
     graph: PairwiseInformation | None
+    is_linear_graph: bool
     why_no_graph: str
     ranking: tuple[Ranked, ...]
+    screened: tuple[str, ...]
     why_no_rest: str
+    n_tests: int
     fits: tuple[FlowFit, ...]
     points: Points
     settings: Mapping[str, str]
@@ -146,7 +170,6 @@ def make_report(
     frame: Frame,
     target: str,
     *,
-    missing: Mapping[str, int] | None = None,
     alpha: float = 0.05,
     base: str = "auto",
     seed: int = 0,
@@ -160,13 +183,11 @@ def make_report(
     Parameters
     ----------
     frame : Frame
-        The columns of numbers, without missing or constant values.
+        The columns of numbers, none of them constant; values may be missing.
     target : str
         The column that the others are ranked for.
-    missing : mapping of str to int, optional
-        Missing values that the file had, by column.
     alpha : float, default=0.05
-        The share of false discoveries that is accepted among the pairs said to depend on each other.
+        The share of false discoveries that is accepted among all that is said to depend on each other.
     base : str, default="auto"
         As in `pydine.mutual_information`.
     seed : int, default=0
@@ -194,28 +215,42 @@ def make_report(
         )
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha must be a number strictly between 0 and 1, but got {alpha!r}.")
-    cache = UnitCache()
-    work = _Work(base, seed, n_jobs, progress, cache, kinds or {})
-    columns = describe(frame, target, missing or {})
-    matrix = work.pairs(frame, None)
-    distinct = {column.name: frame[column.name] for column in columns if column.copy_of is None}
-    graph, why_no_graph = _graph(distinct, work)
-    ranking, why_no_rest = _ranking(distinct, target, matrix, graph, alpha, work)
+    work = _Work(base, seed, n_jobs, progress, UnitCache(), kinds or {})
+    with one_blas_thread():
+        columns = describe(frame, target)
+        matrix = work.pairs(frame, None)
+        distinct = {column.name: frame[column.name] for column in columns if column.copy_of is None}
+        complete = frame.complete_rows
+        whole = _varying({name: values[complete] for name, values in distinct.items()})
+        graph, is_linear, why_no_graph = _graph(whole, work)
+        rest = _given_rest(distinct, target, work)
+        graph = None if graph is None else _with_row(graph, target, rest.answers)
+        matrix, graph, told, n_tests = _adjusted_once(matrix, graph, rest)
+        alone = _row(matrix, target)
+        ranked = (Ranked(name, answer, told.get(name)) for name, answer in alone.items())
+        ranking = tuple(sorted(ranked, key=lambda row: -row.alone.value))
+        fits = _fits(whole, target, ranking, work)
     return Report(
         Path(frame.source).name,
         target,
         alpha,
         frame.n_rows,
         frame.n_samples,
-        frame.n_dropped,
+        int(complete.sum()),
         columns,
         frame.left_out,
+        frame.conversions,
+        frame.notes,
         matrix,
+        spearman(np.array(list(frame.values()))),
         graph,
+        is_linear,
         why_no_graph,
         ranking,
-        why_no_rest,
-        _fits(distinct, target, ranking, graph is not None, work),
+        rest.screened,
+        rest.why,
+        n_tests,
+        fits,
         _points(frame, seed),
         {"base": base, "alpha": f"{alpha:g}", "seed": str(seed), "confidence of intervals": f"{LEVEL:.0%}"},
         provenance or Provenance(),
@@ -237,126 +272,181 @@ class _Work:
         """What is said of some columns."""
         return {name: self.kinds[name] for name in columns if name in self.kinds}
 
-    def pairs(self, columns: Mapping[str, FloatArray], given: str | None) -> PairwiseInformation:
+    def pairs(
+        self, columns: Mapping[str, FloatArray], given: str | None, base: str | None = None
+    ) -> PairwiseInformation:
         return pairwise_information(
             columns,
             given,
-            base=self.base,
+            base=base or self.base,
             random_state=self.seed,
             n_jobs=self.n_jobs,
+            nan_policy="omit",
             cache=self.cache,
             progress=self.progress,
             kinds=self.of(columns),
         )
 
 
-def _graph(columns: Mapping[str, FloatArray], work: _Work) -> tuple[PairwiseInformation | None, str]:
-    """Every pair given all other columns, or why not."""
+def _varying(columns: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Columns that are not constant."""
+    return {name: values for name, values in columns.items() if len(values) and values.min() != values.max()}
+
+
+def _graph(columns: Mapping[str, FloatArray], work: _Work) -> tuple[PairwiseInformation | None, bool, str]:
+    """Every pair given all other columns, whether that is by partial correlations, or why there is no graph."""
     if len(columns) < 3:
-        return None, "It takes three different columns or more: with two there is nothing else to be given."
+        return None, False, "It takes three different columns or more: with two there is nothing else to be given."
     if len(columns) > MOST_IN_GRAPH:
-        return None, (
-            f"It is left out with more than {MOST_IN_GRAPH} columns: each of {len(columns) * (len(columns) - 1):,} "
-            "flows would be given nearly all of them, which takes long and finds little. Choose columns with --column, "
-            "or ask pydine graph, which looks for small sets that make columns independent."
+        return (
+            None,
+            False,
+            (
+                f"It is left out with more than {MOST_IN_GRAPH} columns. Choose columns with --column, or ask pydine "
+                "graph, which looks for small sets that make columns independent."
+            ),
         )
+    n = len(next(iter(columns.values())))
+    if len(columns) > MOST_ASKED_IN_GRAPH:
+        if n < len(columns) + SPARE_ROWS:
+            return None, True, f"It cannot be computed: {n} rows have all {len(columns)} columns, which is too few."
+        return partial_correlations(columns), True, ""
     try:
-        return work.pairs(columns, "rest"), ""
-    except ValueError as error:  # too few rows, or columns that determine each other
-        return None, f"It cannot be computed: {error}"
+        # p-values are the same with every base, and an edge is as wide as the plainest says.
+        return work.pairs(columns, "rest", "gaussian"), False, ""
+    except ValueError as error:  # too few rows
+        return None, False, f"It cannot be computed: {error}"
 
 
-def _ranking(
-    columns: Mapping[str, FloatArray],
-    target: str,
-    matrix: PairwiseInformation,
-    graph: PairwiseInformation | None,
-    alpha: float,
-    work: _Work,
-) -> tuple[tuple[Ranked, ...], str]:
-    """Rank by the target's row of the matrix; what is left given the rest is its row of the graph, if there is one."""
-    alone = _row(matrix, target)
-    given_rest: Mapping[str, Answer] = {}
-    why = ""
-    if graph is not None:
-        given_rest = _row(graph, target)
-    elif len(columns) < 3:
-        why = "There is no third column that could be given."
-    elif len(columns) - 1 > MOST_RANKED_GIVEN_REST:
-        why = (
-            f"What columns tell given all the others is left out with more than {MOST_RANKED_GIVEN_REST} of them; "
-            "choose some with --column."
+@dataclass(frozen=True)
+class _Rest:
+    """What columns tell about the target given the rest, which columns stand for it, and why nothing is said."""
+
+    answers: Mapping[str, Answer]
+    screened: tuple[str, ...] = ()
+    why: str = ""
+
+
+def _with_row(graph: PairwiseInformation, target: str, answers: Mapping[str, Answer]) -> PairwiseInformation:
+    """The graph with what the ranking says of the target, so that a figure is the same wherever it stands."""
+    if target not in graph.names or any(name not in answers for name in graph.names if name != target):
+        return graph
+    t = graph.names.index(target)
+
+    def patched(entries: FloatArray, of: Callable[[Answer], float]) -> FloatArray:
+        entries = entries.copy()
+        for i, other in enumerate(graph.names):
+            if i != t:
+                entries[i, t] = entries[t, i] = of(answers[other])
+        return entries
+
+    below, above = graph.errors
+    return replace(
+        graph,
+        values=patched(graph.values, lambda answer: answer.value),
+        standard_errors=patched(graph.standard_errors, lambda answer: answer.standard_error),
+        errors=(patched(below, lambda answer: answer.errors[0]), patched(above, lambda answer: answer.errors[1])),
+        pvalues=patched(graph.pvalues, lambda answer: answer.pvalue),
+    )
+
+
+def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> _Rest:
+    """What every column tells about the target given the others."""
+    if len(columns) < 3:
+        return _Rest({}, why="There is no third column that could be given.")
+    try:
+        ranking = rank(
+            columns,
+            target,
+            base=work.base,
+            random_state=work.seed,
+            n_jobs=work.n_jobs,
+            nan_policy="omit",
+            cache=work.cache,
+            progress=work.progress,
+            kinds=work.of(columns),
         )
-    else:
-        try:
-            given_rest = _ranked_one_by_one(columns, target, alpha, work)
-        except ValueError as error:
-            why = f"What columns tell given all the others cannot be computed: {error}"
-    rows = [Ranked(name, answer, given_rest.get(name)) for name, answer in alone.items()]
-    return tuple(sorted(rows, key=lambda row: -row.alone.value)), why
+    except ValueError as error:
+        return _Rest({}, why=f"What columns tell given all the others cannot be computed: {error}")
+    answers = {
+        column.name: Answer(
+            told.value,
+            told.standard_error,
+            told.errors or (told.standard_error, told.standard_error),
+            column.pvalue_given_rest,
+            np.nan,
+            told.base,
+            told.n_samples,
+        )
+        for column in ranking
+        if (told := column.given_rest) is not None
+    }
+    why = f"What columns tell given the others cannot be said: {ranking.why_no_rest}" if ranking.why_no_rest else ""
+    return _Rest(answers, ranking.screened, why)
+
+
+def _adjusted_once(
+    matrix: PairwiseInformation, graph: PairwiseInformation | None, rest: _Rest
+) -> tuple[PairwiseInformation, PairwiseInformation | None, dict[str, Answer], int]:
+    """Adjust all p-values of a report together, so that there is one adjustment to explain.
+
+    The matrix, the graph, what columns tell given the rest, and how many tests there are.
+    """
+    tables = [matrix] if graph is None else [matrix, graph]
+    uppers = [np.triu_indices(len(table.names), 1) for table in tables]
+    raw = [table.pvalues[upper] for table, upper in zip(tables, uppers, strict=True)]
+    raw.append(np.array([answer.pvalue for answer in rest.answers.values()]))
+    places = np.cumsum([0, *map(len, raw)])
+    controlled = adjusted(np.concatenate(raw), "bh")
+    done = []
+    for table, upper, start, end in zip(tables, uppers, places, places[1:], strict=False):
+        square = np.full(table.pvalues.shape, np.nan)
+        square[upper] = square.T[upper] = controlled[start:end]
+        done.append(replace(table, adjusted_pvalues=square))
+    last = zip(rest.answers.items(), controlled[places[-2] :], strict=True)
+    told = {name: replace(answer, adjusted=float(q)) for (name, answer), q in last}
+    return done[0], done[1] if graph is not None else None, told, len(controlled)
 
 
 def _row(matrix: PairwiseInformation, target: str) -> dict[str, Answer]:
-    """What the other variables of a matrix tell about one; p-values are adjusted for their number."""
+    """What the other variables of a matrix tell about one."""
     t = matrix.names.index(target)
-    others = [i for i in range(len(matrix.names)) if i != t]
-    controlled = adjusted(matrix.pvalues[others, t], "bh")
     return {
-        matrix.names[i]: Answer(
+        name: Answer(
             float(matrix.values[i, t]),
             float(matrix.standard_errors[i, t]),
+            (float(matrix.errors[0][i, t]), float(matrix.errors[1][i, t])),
             float(matrix.pvalues[i, t]),
-            float(q),
+            float(matrix.adjusted_pvalues[i, t]),
             str(matrix.bases[i, t]),
+            int(matrix.counts[i, t]),
         )
-        for i, q in zip(others, controlled, strict=True)
-    }
-
-
-def _ranked_one_by_one(columns: Mapping[str, FloatArray], target: str, alpha: float, work: _Work) -> dict[str, Answer]:
-    ranking = rank(
-        columns,
-        target,
-        alpha=alpha,
-        base=work.base,
-        random_state=work.seed,
-        n_jobs=work.n_jobs,
-        kinds=work.of(columns),
-        progress=work.progress,
-    )
-    return {
-        column.name: Answer(
-            column.given_rest.value,
-            column.given_rest.standard_error,
-            column.pvalue_given_rest,
-            column.adjusted_given_rest,
-            column.given_rest.base,
-        )
-        for column in ranking
+        for i, name in enumerate(matrix.names)
+        if i != t
     }
 
 
 def _fits(
-    columns: Mapping[str, FloatArray], target: str, ranking: tuple[Ranked, ...], every: bool, work: _Work
+    columns: Mapping[str, FloatArray], target: str, ranking: tuple[Ranked, ...], work: _Work
 ) -> tuple[FlowFit, ...]:
-    """Check the target's flow, and if there are few columns every other's, each given the others.
-
-    Where there are more than a flow can be given, it gets those that tell most about the target.
-    """
+    """Check the target's flow given the others; if they are more than a flow can be given, those that tell most."""
+    if target not in columns:
+        return ()
     most = most_context(len(columns[target]))
     told = [row.name for row in ranking if row.name in columns]
     if most < 1 or not told:
         return ()
-    questions = [(target, tuple(told[:most]))]
-    if every and len(columns) - 1 <= most:
-        questions += [(name, tuple(other for other in columns if other != name)) for name in columns if name != target]
     ladder = Settings(random_state=work.seed).ladder()
-    return check_flows(columns, questions, ladder, work.n_jobs)
+    return check_flows(columns, [(target, tuple(told[:most]))], ladder, work.n_jobs)
 
 
 def _points(frame: Frame, seed: int) -> Points:
-    """Some rows of every column, and their normal scores among all rows."""
+    """Some rows of every column, and their normal scores among all rows that have it."""
     rows = np.sort(np.random.default_rng(seed).permutation(frame.n_samples)[:MOST_POINTS])
-    values = np.array([column[rows] for column in frame.values()])
-    latents = np.array([ScoreMap.fit(np.ascontiguousarray(column))[1][rows] for column in frame.values()])
+    values, latents = np.full((2, len(frame), len(rows)), np.nan)
+    for i, column in enumerate(frame.values()):
+        finite = np.isfinite(column)
+        scores = np.full(len(column), np.nan)
+        scores[finite] = ScoreMap.fit(np.ascontiguousarray(column[finite]))[1]
+        values[i], latents[i] = np.where(finite, column, np.nan)[rows], scores[rows]
     return Points(values, latents)

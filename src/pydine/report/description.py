@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from pydine.inputs.files import Frame
 from pydine.inputs.table import signature_of
 from pydine.types import FloatArray
 
+BINS = 16  # of a small histogram
 FEW_VALUES = 10  # a column with no more different values is a category or a scale rather than a measurement
 FAR = 20.0  # interquartile ranges from the median, from which on a value may be a code such as 9999
 
@@ -30,7 +30,11 @@ class Column:
     tied : float
         The share of the rows that have their value in common with another row.
     n_missing : int
-        Values that were missing in the file.
+        Values that are missing or infinite.
+    histogram : tuple of int
+        How many values are in each of equal steps from the smallest to the largest.
+    levels : tuple of str
+        Its different values as text, in order, if they are few; otherwise empty.
     copy_of : str or None
         An earlier column, or the target, of which this one is a strictly monotone function.
     concerns : tuple of str
@@ -44,62 +48,66 @@ class Column:
     n_distinct: int
     tied: float
     n_missing: int
+    histogram: tuple[int, ...]
+    levels: tuple[str, ...]
     copy_of: str | None
     concerns: tuple[str, ...]
 
 
-def describe(frame: Frame, target: str, missing: Mapping[str, int]) -> tuple[Column, ...]:
+def describe(frame: Frame, target: str) -> tuple[Column, ...]:
     """Describe every column that is used.
 
     Parameters
     ----------
     frame : Frame
-        Without missing values.
     target : str
         The column that others are a copy of, if they are the same.
-    missing : mapping of str to int
-        Missing values of the file by column; those that have none may be left out.
     """
-    tied = {name: tied_share(values) for name, values in frame.items()}
-    signatures = {name: signature_of(values) for name, values in frame.items()}
+    signatures = {name: _signature(values) for name, values in frame.items()}
     first = {signatures[target]: target}
     for name, signature in signatures.items():
         first.setdefault(signature, name)
-    described = []
-    for name, values in frame.items():
-        original = first[signatures[name]]
-        n_missing = missing.get(name, 0)
-        concerns = [_of_missing(n_missing, frame)] if n_missing else []
-        concerns += _of_values(values, tied[name])
-        low, median, high = np.quantile(values, (0.0, 0.5, 1.0)).tolist()
-        described.append(
-            Column(
-                name,
-                low,
-                median,
-                high,
-                len(np.unique(values)),
-                tied[name],
-                n_missing,
-                None if original == name else original,
-                tuple(concerns),
-            )
-        )
-    return tuple(described)
+    return tuple(_described(name, values, first[signatures[name]]) for name, values in frame.items())
 
 
-def _of_missing(count: int, frame: Frame) -> str:
-    share = count / (frame.n_samples + frame.n_dropped)
-    return f"{count:,} missing value{'s' if count > 1 else ''} ({share:.1%} of the rows), which are left out"
+def _signature(values: FloatArray) -> bytes:
+    """The same for columns that are strictly monotone functions of each other and lack the same rows."""
+    finite = np.isfinite(values)
+    return np.packbits(finite).tobytes() + signature_of(values[finite])
+
+
+def _described(name: str, values: FloatArray, original: str) -> Column:
+    there = values[np.isfinite(values)]
+    n_missing = len(values) - len(there)
+    tied = tied_share(there)
+    concerns = [f"{n_missing:,} missing ({n_missing / len(values):.1%} of the rows)"] if n_missing else []
+    concerns += _of_values(there, tied)
+    low, median, high = np.quantile(there, (0.0, 0.5, 1.0)).tolist()
+    different = np.unique(there)
+    half = 0.5 * high - 0.5 * low  # the difference of two finite numbers may be infinite
+    steps = np.clip((0.5 * there - 0.5 * low) / half * BINS, 0, BINS - 1).astype(np.intp)
+    return Column(
+        name,
+        low,
+        median,
+        high,
+        len(different),
+        tied,
+        n_missing,
+        tuple(np.bincount(steps, minlength=BINS).tolist()),
+        tuple(f"{value:.6g}" for value in different.tolist()) if len(different) <= FEW_VALUES else (),
+        None if original == name else original,
+        tuple(concerns),
+    )
 
 
 def _of_values(values: FloatArray, tied: float) -> list[str]:
     concerns = []
     n_distinct = len(np.unique(values))
     if n_distinct <= FEW_VALUES:
-        concerns.append(f"only {n_distinct} different values: a category or a scale, read as a smoothed measurement")
+        concerns.append(f"{n_distinct} different values")
     elif tied > TIED_SHARE:
-        concerns.append(f"{tied:.0%} of the rows repeat a value: read as a smoothed measurement")
+        concerns.append(f"{tied:.0%} of the rows repeat a value")
     lower, middle, upper = np.quantile(values, (0.25, 0.5, 0.75))
     farthest = values[np.argmax(np.abs(values - middle))]
     if upper > lower and abs(farthest - middle) > FAR * (upper - lower):

@@ -141,3 +141,29 @@ def strip(answers: Sequence[tuple[str, Answer | None]], limit: float) -> str:
         marks.append(f'<i class="{kind}" style="left:{low:.2f}%;width:{max(high - low, 0.0):.2f}%"></i>')
         marks.append(f'<b class="{kind}" style="left:{at:.2f}%"></b>')
     return f'<span class="strip" aria-hidden="true">{"".join(marks)}</span>'
+
+
+def bars(counts: Sequence[int], label: str) -> str:
+    """Draw a small histogram of a column."""
+    width, height = 72.0, 22.0
+    top, step = max(*counts, 1), width / len(counts)
+    drawn = "".join(
+        f'<rect class="bar" x="{k * step + 0.3:.1f}" y="{height * (1 - c / top):.1f}" width="{step - 0.6:.1f}" '
+        f'height="{height * c / top:.1f}"/>'
+        for k, c in enumerate(counts)
+        if c
+    )
+    return f'<svg class="bars" viewBox="0 0 72 22" role="img" aria-label="{label}">{drawn}</svg>'
+
+
+def axis(limit: float) -> str:
+    """Marks below a strip from 0 to a limit, in nats."""
+    raw = limit / 4.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0) if m * power >= raw)
+    marks = [k * step for k in range(int(limit / step + 1e-9) + 1)]
+    return (
+        '<span class="strip axis">'
+        + "".join(f'<s style="left:{100.0 * mark / limit:.2f}%">{mark:.3g}</s>' for mark in marks)
+        + "</span>"
+    )

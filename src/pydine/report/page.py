@@ -11,6 +11,7 @@ import hashlib
 import math
 import shlex
 from importlib.resources import files
+from statistics import NormalDist
 from string import Template
 from typing import Any
 
@@ -18,19 +19,21 @@ import numpy as np
 
 from pydine.report import figures
 from pydine.report.calibration import FlowFit, n_folds
-from pydine.report.content import Ranked, Report
+from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column
 from pydine.report.markup import json_for_script, name, nats, pvalue, quantity, shown, signed
-from pydine.report.prose import MEANINGS, adds, summary
+from pydine.report.prose import MEANINGS, adds, left_out, summary, trust
 from pydine.results import PairwiseInformation
 from pydine.show.plotting import clustered as clustered
 from pydine.show.text import printable
 from pydine.types import FloatArray
 
-BASES = ("gaussian", "student", "flow")
-STEPS = 65535  # of a 16-bit number
+QUANTILE = NormalDist().inv_cdf(0.5 + 0.5 * LEVEL)
+BASES = ("gaussian", "student", "mixture", "flow")
+STEPS, MISSING = 65534, 65535  # of a 16-bit number
 SHOWN_RANKS = 25
 SHOWN_COLUMNS = 25
+P_ALONE = '<th scope="col" class="number wide">p</th>'
 SPARE = 5  # rows that are not worth folding away
 
 
@@ -48,15 +51,21 @@ def to_html(report: Report) -> str:
         target=name(report.target),
         alpha=f"{report.alpha:g}",
         facts=_facts(report),
-        summary="".join(f"<li>{sentence}</li>" for sentence in summary(report)),
+        summary=_list(summary(report)),
+        trust=_list(trust(report)),
+        left_out=left_out(report),
         columns=_columns(report),
         ranking=_ranking(report),
         graph=_graph(report, order),
         fits=_fits(report),
         meanings="".join(f"<div><dt>{term}</dt><dd>{text.strip()}</dd></div>" for term, text in MEANINGS.items()),
         reproduce=_reproduce(report),
-        made="" if report.provenance.made is None else f"{report.provenance.made:%d %B %Y}".lstrip("0"),
+        made="" if report.provenance.made is None else f", {report.provenance.made.day} {report.provenance.made:%B %Y}",
     )
+
+
+def _list(sentences: list[str]) -> str:
+    return "".join(f"<li>{sentence}</li>" for sentence in sentences)
 
 
 def _resource(filename: str) -> str:
@@ -78,6 +87,9 @@ def _data(report: Report, order: list[int]) -> dict[str, Any]:
         "bases": BASES,
         "pairs": _triangle(report.matrix),
         "rest": None if graph is None else _triangle(graph) | {"columns": [names.index(n) for n in graph.names]},
+        "spearman": [_number(v) for v in report.spearman[np.triu_indices(len(names), 1)].tolist()],
+        "levels": [[printable(level) for level in column.levels] for column in report.columns],
+        "tables": _tables(report),
         "n": report.n_samples,
         "points": {
             "n": report.points.values.shape[1],
@@ -92,26 +104,57 @@ def _triangle(matrix: PairwiseInformation) -> dict[str, list[Any]]:
     numbers = {
         "value": matrix.values,
         "error": matrix.standard_errors,
+        "low": np.maximum(matrix.values - QUANTILE * matrix.errors[0], 0.0),
+        "high": np.maximum(matrix.values + QUANTILE * matrix.errors[1], 0.0),
         "p": matrix.pvalues,
         "adjusted": matrix.adjusted_pvalues,
     }
     columns: dict[str, list[Any]] = {key: [_number(v) for v in m[upper].tolist()] for key, m in numbers.items()}
-    return columns | {"base": [BASES.index(base) for base in matrix.bases[upper].tolist()]}
+    counts = {"n": matrix.counts[upper].tolist()}
+    return columns | counts | {"base": [BASES.index(base) for base in matrix.bases[upper].tolist()]}
+
+
+def _tables(report: Report) -> dict[str, dict[str, list[Any]]]:
+    """The page's tables as rows with a header, for whoever takes them elsewhere; pairs are in the triangles."""
+    ranking = []
+    for row in report.ranking:
+        for given, answer in (("", row.alone), ("the rest", row.given_rest)):
+            if answer is not None:
+                figures_ = (answer.value, answer.standard_error, *answer.interval, answer.pvalue, answer.adjusted)
+                ranking.append([printable(row.name), given, *map(_number, figures_), answer.base, answer.n])
+    columns: list[list[Any]] = [
+        [printable(c.name), *map(_number, (c.low, c.median, c.high)), c.n_distinct, c.n_missing, "; ".join(c.concerns)]
+        for c in report.columns
+    ]
+    columns += [[printable(text), *[None] * 5, f"left out: {printable(why)}"] for text, why in report.left_out.items()]
+    fits = [
+        [printable(fit.name), *map(_number, (fit.marginal, fit.linear, fit.flow)), fit.n_rows] for fit in report.fits
+    ]
+    figures_header = ["information", "standard_error", "low", "high", "pvalue", "adjusted_pvalue", "base", "n"]
+    return {
+        "ranking": {"header": ["column", "given", *figures_header], "rows": ranking},
+        "columns": {"header": ["column", "min", "median", "max", "distinct", "missing", "remarks"], "rows": columns},
+        "fit": {"header": ["column", "marginal", "linear", "flow", "rows"], "rows": fits},
+    }
 
 
 def _number(value: float) -> float | str | None:
-    """A number of four digits for JSON, which knows neither NaN nor infinity."""
+    """A number of six digits for JSON, which knows neither NaN nor infinity."""
     if math.isnan(value):
         return None
-    return float(f"{value:.4g}") if math.isfinite(value) else "Infinity"
+    return float(f"{value:.6g}") if math.isfinite(value) else "Infinity"
 
 
 def _packed(columns: FloatArray) -> dict[str, Any]:
-    """Columns (p, m) as 16-bit numbers between the ends of each, little-endian, in base64."""
-    low, high = columns.min(axis=1, keepdims=True), columns.max(axis=1, keepdims=True)
+    """Columns (p, m) as 16-bit numbers between the ends of each, the last one for NaN; little-endian, in base64."""
+    missing = np.isnan(columns)
+    there = np.where(
+        missing, np.nan_to_num(np.nanmin(np.where(missing, np.inf, columns), axis=1, keepdims=True)), columns
+    )
+    low, high = there.min(axis=1, keepdims=True), there.max(axis=1, keepdims=True)
     # Halves, since the difference of two finite numbers may be infinite; rows drawn may all be equal.
     width = np.where(high > low, 0.5 * high - 0.5 * low, 1.0)
-    steps = np.rint((0.5 * columns - 0.5 * low) / width * STEPS).astype("<u2")
+    steps = np.where(missing, MISSING, np.rint((0.5 * there - 0.5 * low) / width * STEPS)).astype("<u2")
     ends = [[float(f"{end:.9g}") for end in pair] for pair in np.hstack([low, high]).tolist()]
     return {"ends": ends, "steps": base64.b64encode(steps.tobytes()).decode()}
 
@@ -138,25 +181,25 @@ def _columns(report: Report) -> str:
     many = len(report.columns) + len(report.left_out) > SHOWN_COLUMNS + SPARE
     first = [column for column in report.columns if not many or _has_remarks(column, report.target)]
     others = [column for column in report.columns if column not in first]
-    used = [_column(column, report.target) for column in (*first, *others)]
+    used = [_column(column, report) for column in (*first, *others)]
     lost = [
-        f'<tr class="out"><th scope="row">{name(text)}</th><td class="wide" colspan="4"></td>'
-        f"<td>left out: {shown(reason)}</td></tr>"
+        f'<tr class="out"><th scope="row">{name(text)}</th><td class="wide"></td><td></td><td class="wide" colspan="2">'
+        f"</td><td>left out: {shown(reason)}</td></tr>"
         for text, reason in report.left_out.items()
     ]
     head = (
-        '<thead><tr><th scope="col">column</th><th scope="col" class="number wide">smallest</th>'
-        '<th scope="col" class="number wide">median</th><th scope="col" class="number wide">largest</th>'
-        '<th scope="col" class="number wide">different values</th><th scope="col">what to know</th></tr></thead>'
+        '<thead><tr><th scope="col">column</th><th scope="col" class="wide">values</th>'
+        '<th scope="col" class="number">min · median · max</th><th scope="col" class="number wide">different</th>'
+        '<th scope="col" class="number wide">missing</th><th scope="col">what to know</th></tr></thead>'
     )
     rows = f"{report.n_rows:,} rows in the file"
-    if report.n_samples + report.n_dropped < report.n_rows:
-        rows += f", {report.n_samples + report.n_dropped:,} drawn at random"
-    if report.n_dropped:
-        rows += f", {report.n_dropped:,} left out because a value is missing"
+    if report.n_samples < report.n_rows:
+        rows += f", {report.n_samples:,} drawn at random"
+    if report.n_complete < report.n_samples:
+        rows += f", {report.n_complete:,} with all columns"
     out = f"{len(report.left_out):,} left out" if report.left_out else "none left out"
     out += "; those with a remark are first" if many else ""
-    lead = f"<p>{rows}; {report.n_samples:,} used. {len(report.columns):,} columns of numbers, {out}.</p>"
+    lead = f"<p>{rows}. {len(report.columns):,} columns are used, {out}.</p>"
     return lead + _long_table(head, [*lost, *used], SHOWN_COLUMNS, "columns")
 
 
@@ -164,15 +207,22 @@ def _has_remarks(column: Column, target: str) -> bool:
     return bool(column.concerns or column.copy_of or column.name == target)
 
 
-def _column(column: Column, target: str) -> str:
+def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
     if column.copy_of is not None:
         notes.insert(0, f"a strictly monotone function of {name(column.copy_of)}: left out where the rest is given")
-    if column.name == target:
+    if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
-    numbers = [quantity(column.low), quantity(column.median), quantity(column.high), f"{column.n_distinct:,}"]
-    cells = "".join(f'<td class="number wide">{number}</td>' for number in numbers)
-    return f'<tr><th scope="row">{name(column.name)}</th>{cells}<td>{"; ".join(notes)}</td></tr>'
+    ends = " · ".join(quantity(value) for value in (column.low, column.median, column.high))
+    share = column.n_missing / report.n_samples
+    gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
+    missing = f"{gauge} {share:.1%}" if column.n_missing else "–"
+    bars = figures.bars(column.histogram, "histogram")
+    return (
+        f'<tr><th scope="row">{name(column.name)}</th><td class="wide">{bars}</td><td class="number">{ends}</td>'
+        f'<td class="number wide">{column.n_distinct:,}</td><td class="number wide">{missing}</td>'
+        f"<td>{'; '.join(notes)}</td></tr>"
+    )
 
 
 def _long_table(head: str, rows: list[str], most: int, what: str, kind: str = "") -> str:
@@ -191,24 +241,20 @@ def _ranking(report: Report) -> str:
     answers = [answer for row in report.ranking for answer in (row.alone, row.given_rest) if answer]
     limit = max([answer.interval[1] for answer in answers if math.isfinite(answer.interval[1])], default=0.0) or 1.0
     with_rest = any(row.given_rest for row in report.ranking)
-    rest = '<th scope="col" class="number">given the rest</th><th scope="col" class="number wide">adjusted p</th>'
+    rest = '<th scope="col" class="number">given the rest</th><th scope="col" class="number wide">p</th>'
     head = (
-        f'<thead><tr><th scope="col">column</th><th scope="col">0 to {limit:.2g} nats</th>'
-        '<th scope="col" class="number">alone</th><th scope="col" class="number wide">adjusted p</th>'
-        f"{rest if with_rest else ''}</tr></thead>"
+        f'<thead><tr><th scope="col">column</th><th scope="col">{figures.axis(limit)}</th>'
+        f'<th scope="col" class="number">alone</th>{rest if with_rest else P_ALONE}</tr></thead>'
     )
     positions = {column.name: i for i, column in enumerate(report.columns)}
     rows = [_ranked(row, report, positions, limit, with_rest) for row in report.ranking]
     why = f"<p>{shown(report.why_no_rest)}</p>" if report.why_no_rest else ""
-    legend = (
-        '<p class="legend"><span class="strip key"><b class="alone"></b></span> alone '
-        '<span class="strip key"><b class="rest"></b></span> given all the other columns; bars are 95% intervals, '
-        f"± one standard error. p is adjusted for {len(report.ranking):,} columns (in the matrix for all pairs). Grey: "
-        f"nothing found at {report.alpha:g}.</p>"
-        if with_rest
-        else '<p class="legend">Bars are 95% intervals, ± one standard error. '
-        f"Grey: nothing found at {report.alpha:g}.</p>"
-    )
+    given = "all the other columns"
+    if report.screened:
+        given = f"the {len(report.screened) - 1} of {len(report.ranking) - 1:,} other columns that tell most"
+    keys = '<span class="strip key"><b class="alone"></b></span> alone '
+    keys += f'<span class="strip key"><b class="rest"></b></span> given {given}; ' if with_rest else ""
+    legend = f'<p class="legend">Nats. {keys}bars are 95% intervals. Grey: nothing found.</p>'
     return why + legend + _long_table(head, rows, SHOWN_RANKS, "columns", "ranking")
 
 
@@ -217,14 +263,14 @@ def _ranked(row: Ranked, report: Report, positions: dict[str, int], limit: float
     strip = figures.strip([("alone", row.alone), ("rest", row.given_rest)], limit)
     cells = ""
     for answer in (row.alone, row.given_rest) if with_rest else (row.alone,):
+        is_last = answer is not row.alone or not with_rest  # one p-value a row: that of what is asked last
         if answer is None:
             cells += '<td class="number">–</td><td class="number wide">–</td>'
             continue
         faint = " faint" if not answer.adjusted <= report.alpha else ""
         error = f' <small class="wide">± {answer.standard_error:.3f}</small>' if math.isfinite(answer.value) else ""
-        cells += (
-            f'<td class="number{faint}">{nats(answer.value)}{error}</td>'
-            f'<td class="number wide{faint}">{pvalue(answer.adjusted)}</td>'
+        cells += f'<td class="number{faint}">{nats(answer.value)}{error}</td>' + (
+            f'<td class="number wide{faint}">{pvalue(answer.adjusted)}</td>' if is_last else ""
         )
     button = f'<button type="button" class="link" data-pair="{pair}">{name(row.name)}</button>'
     return f'<tr><th scope="row">{button}</th><td>{strip}</td>{cells}</tr>'
@@ -239,10 +285,11 @@ def _graph(report: Report, order: list[int]) -> str:
     around = [within[position] for position in order if position in within]
     edges = int((report.graph.adjusted_pvalues[report.graph.pairs] <= report.alpha).sum())
     total = len(report.graph.pairs[0])
+    how = " as far as lines in normal scores tell" if report.is_linear_graph else ""
     lead = (
         f"<p>{edges:,} of {total:,} pairs still {'depends' if edges == 1 else 'depend'} on each other once all the "
-        "other columns are known. The wider the line, the more is left; lines of the target are coloured. Columns that "
-        "are close in the matrix are neighbours here.</p>"
+        f"other columns are known{how}. The wider the line, the more is left; lines of the target are coloured. "
+        "Columns that are close in the matrix are neighbours here.</p>"
     )
     return lead + figures.graph(report.graph, around, positions, report.target, report.alpha)
 
@@ -256,8 +303,7 @@ def _fits(report: Report) -> str:
         given = f"the {len(target.context):,} columns that tell most about it"
     lead = (
         f"<p>{target.n_rows:,} rows were divided into {n_folds(target.n_rows)} parts, and each part was predicted by "
-        f"flows that had seen the others only. {name(target.name)} was given {given}"
-        f"{'; every other column all the others' if len(report.fits) > 1 else ''}.</p>"
+        f"flows that had seen the others only. {name(target.name)} was given {given}.</p>"
     )
     thirds = ("lowest third expected", "middle third", "highest third expected")
     panels = [("all rows", target.histogram), *zip(thirds, target.by_third, strict=True)]

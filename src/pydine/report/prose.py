@@ -9,27 +9,74 @@ import numpy as np
 from pydine.inputs.checks import enumeration
 from pydine.report.calibration import FlowFit
 from pydine.report.content import Ranked, Report
-from pydine.report.markup import name, nats
+from pydine.report.markup import name, nats, shown
 
 MOST_NAMED = 5
+ROWS_PER_COLUMN = 10
 CLEAR = 2.0  # standard errors from which on a gain is more than chance
 
 
 def summary(report: Report) -> list[str]:
     """What was found, as HTML, one sentence or two each."""
-    sentences = [_of_pairs(report), _of_ranking(report)]
+    sentences = [_of_ranking(report)]
     if any(row.given_rest for row in report.ranking):
         sentences.append(_of_rest(report))
     if report.fits:
         sentences.append(_of_fit(report.fits[0]))
-    trouble = _of_trouble(report)
-    return [*sentences, trouble] if trouble else sentences
+    return [*sentences, _of_pairs(report)]
+
+
+def trust(report: Report) -> list[str]:
+    """What to trust and what not, as HTML, one sentence or two each."""
+    sentences = []
+    few = [column.name for column in report.columns if column.levels]
+    if few:
+        are = "is" if len(few) == 1 else "are"
+        sentences.append(
+            f"{_names(few)} {are} made of few values; their figures are rougher than those of measurements."
+        )
+    far = [column.name for column in report.columns if any("lies far" in concern for concern in column.concerns)]
+    if far:
+        sentences.append(f"Values of {_names(far)} that lie far from the rest may be codes for missing ones.")
+    copies = [column.name for column in report.columns if column.copy_of is not None]
+    if copies:
+        verb = "is a copy" if len(copies) == 1 else "are copies"
+        sentences.append(f"{_names(copies)} {verb} of another column, and left out where the rest is given.")
+    if report.n_complete < report.n_samples:
+        sentences.append(
+            f"Values are missing: figures alone use the rows that have both columns, figures given the rest the "
+            f"{report.n_complete:,} of {report.n_samples:,} rows that have all."
+        )
+    if report.n_complete < ROWS_PER_COLUMN * len(report.columns):
+        sentences.append(
+            "There are few rows for so many columns: what is left given the rest tends to come out too low."
+        )
+    sentences.append(
+        f"p-values are adjusted once, for all {report.n_tests:,} tests of this page: of what is said to be found, "
+        f"about {report.alpha:.0%} may be chance. Nothing found is no proof of nothing, and no figure proves a cause."
+    )
+    return sentences
+
+
+def left_out(report: Report) -> str:
+    """Which columns were not used, by name and with the reason, and how others were read, as HTML."""
+    parts = []
+    if report.left_out:
+        named = "".join(f"<li>{name(text)}: {shown(reason)}</li>" for text, reason in report.left_out.items())
+        parts.append(f"<h3>Left out</h3><ul>{named}</ul>")
+    if report.conversions or report.notes:
+        read = "".join(f"<li>{shown(note)}</li>" for note in report.notes)
+        read += "".join(f"<li>{name(text)}: {shown(how)}</li>" for text, how in report.conversions.items())
+        parts.append(
+            f"<details><summary>How {len(report.conversions):,} columns were read</summary><ul>{read}</ul></details>"
+        )
+    return "".join(parts)
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = [name(text) for text in names[:MOST_NAMED]]
-    more = len(names) - len(shown)
-    return enumeration([*shown, f"{more:,} more"] if more else shown)
+    some = [name(text) for text in names[:MOST_NAMED]]
+    more = len(names) - len(some)
+    return enumeration([*some, f"{more:,} more"] if more else some)
 
 
 def _of_pairs(report: Report) -> str:
@@ -98,29 +145,6 @@ def _of_fit(fit: FlowFit) -> str:
     )
 
 
-def _of_trouble(report: Report) -> str:
-    parts = []
-    if report.left_out:
-        parts.append(f"{_count(len(report.left_out), 'column')} could not be used")
-    if report.n_dropped:
-        parts.append(f"{_count(report.n_dropped, 'row')} with missing values {_were(report.n_dropped)} left out")
-    concerned = sum(bool(column.concerns or column.copy_of) for column in report.columns)
-    if concerned:
-        parts.append(f"{_count(concerned, 'column')} {'comes' if concerned == 1 else 'come'} with a remark")
-    if not parts:
-        return ""
-    said = enumeration(parts)
-    return f'{said[0].upper()}{said[1:]}: see <a href="#columns">the columns</a>.'
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("s" if number != 1 else "")
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
-
-
 MEANINGS = {
     "Information (nats)": """
 How much knowing one column reduces the uncertainty about another, whatever the shape of the dependence. Zero means
@@ -132,15 +156,21 @@ The range that holds the true information in about 95 of 100 such samples, cut o
 sampling, not what the flows failed to learn: with few rows, sharp shapes or many given columns the truth tends to lie
 above.""",
     "p-value, adjusted": """
-How often independent columns would look at least this dependent by chance. Among many pairs some small p-values are
-expected by chance alone; adjusted ones (Benjamini and Hochberg) allow for it: among all pairs whose adjusted p-value
-is at most 0.05, about 5% are expected to be false. A large p-value is no proof of independence.""",
+How often independent columns would look at least this dependent by chance. Among many tests some small p-values are
+expected by chance alone; adjusted ones (Benjamini and Hochberg, for all tests of this page together) allow for it: of
+all that has an adjusted p-value of at most 0.05, about 5% is expected to be false. A large p-value is no proof of
+independence.""",
+    "Correlation scale": """
+The correlation that jointly normal columns would have with so much information: from 0 for none to 1 for a function.
+It has no sign, and counts bends and changing spread as much as lines: where it is much larger than the rank correlation
+(Spearman), there is more than a monotone trend.""",
     "Given the rest": """
 The information that is left between two columns once all other columns of the table are known. Zero given the rest,
 but not alone: the others carry it. Columns that can stand in for each other all have little left given the rest,
 although together they matter: leave out one at a time.""",
     "The graph": """
-Columns are joined if dependence was found between them given all the others. An edge is no arrow, and no proof of a
+Columns are joined if dependence was found between them given all the others: by flows with up to 12 columns, by partial
+correlations of normal scores, which see lines only, with more. An edge is no arrow, and no proof of a
 cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table.""",
     "Latent space": """
 Each column is mapped, in order, onto a normal distribution, so that skew, units and outliers are gone and only the

@@ -47,20 +47,22 @@
 
   function answer(table, i, j, q) {
     const k = place(Math.min(i, j), Math.max(i, j), q);
-    const value = number(table.value[k]), error = number(table.error[k]);
     return {
-      value,
-      low: Math.max(value - 1.959964 * error, 0),
-      high: Math.max(value + 1.959964 * error, 0),
+      value: number(table.value[k]),
+      low: number(table.low[k]),
+      high: number(table.high[k]),
       p: number(table.p[k]),
+      n: table.n[k],
       adjusted: number(table.adjusted[k]),
       base: data.bases[table.base[k]],
     };
   }
+  const rank = (i, j) => number(data.spearman[place(Math.min(i, j), Math.max(i, j), p)]);
   const alone = (i, j) => answer(data.pairs, i, j, p);
   const within = data.rest && new Map(data.rest.columns.map((column, k) => [column, k]));
   const givenRest = (i, j) =>
     within && within.has(i) && within.has(j) ? answer(data.rest, within.get(i), within.get(j), within.size) : null;
+  const inUnit = (v) => (at("unit").value === "nats" ? v : correlation(v));
   const interval = (a) => (isFinite(a.value) && isFinite(a.low) ? `${nats(a.low)} to ${nats(a.high)}` : "–");
   const pairName = (i, j, most) => `${short(data.names[i], most)} and ${short(data.names[j], most)}`;
 
@@ -87,10 +89,9 @@
 
   function fit(context, text, room) {
     if (context.measureText(text).width <= room) return text;
-    const letters = Array.from(text);
-    let most = letters.length;
-    while (most > 1 && context.measureText(letters.slice(0, most).join("") + "…").width > room) most--;
-    return letters.slice(0, most).join("") + "…";
+    let most = Array.from(text).length; // beginnings and ends are what differs
+    while (most > 3 && context.measureText(short(text, most)).width > room) most--;
+    return short(text, most);
   }
 
   function layout() {
@@ -125,7 +126,7 @@
         const k = place(Math.min(order[r], order[c]), Math.max(order[r], order[c]), p);
         const value = number(data.pairs.value[k]);
         const hidden = fade && !(number(data.pairs.adjusted[k]) <= data.alpha);
-        const fill = colour(stops, hidden ? 0 : correlation(value));
+        const fill = colour(stops, hidden || isNaN(value) ? 0 : correlation(value));
         context.fillStyle = css(fill);
         context.fillRect(x, y, cell - gap, cell - gap);
         if (cell >= 34 && !hidden) {
@@ -133,7 +134,7 @@
           context.font = font(11);
           context.textAlign = "center";
           context.textBaseline = "middle";
-          context.fillText(value === Infinity ? "∞" : fixed(value, 2), x + cell / 2, y + cell / 2);
+          context.fillText(isNaN(value) ? "–" : inUnit(value) === Infinity ? "∞" : fixed(inUnit(value), 2), x + cell / 2, y + cell / 2);
         }
       }
     }
@@ -187,8 +188,11 @@
     context.font = font(11);
     context.textAlign = "center";
     context.textBaseline = "top";
-    for (const value of [0, 0.02, 0.1, 0.3, 1]) context.fillText(String(value), 12 + correlation(value) * width, 15);
-    context.fillText("∞", 12 + width, 15);
+    const inNats = at("unit").value === "nats";
+    at("scale-unit").textContent = inNats ? "nats" : "correlation scale";
+    if (inNats) for (const value of [0, 0.02, 0.1, 0.3, 1]) context.fillText(String(value), 12 + correlation(value) * width, 15);
+    else for (const value of [0, 0.2, 0.4, 0.6, 0.8, 1]) context.fillText(String(value), 12 + value * width, 15);
+    if (inNats) context.fillText("∞", 12 + width, 15);
   }
 
   function hit(event) {
@@ -203,11 +207,13 @@
     const a = rest ? givenRest(i, j) : alone(i, j);
     return [
       `${nats(a.value)} nats${rest ? " given the rest" : ""}, 95% interval ${interval(a)}`,
-      `p ${pvalue(a.p)}, adjusted ${pvalue(a.adjusted)}, ${a.base} base`,
+      rest ? `p ${pvalue(a.adjusted)}` : `p ${pvalue(a.adjusted)}, Spearman ${isNaN(rank(i, j)) ? "–" : fixed(rank(i, j), 2)}`,
+      `${a.n.toLocaleString("en")} rows, ${a.base} base`,
     ];
   }
 
-  function showTip(i, j, x, y, rest = false) {
+  // Beside the cell (a box on the screen), never over it.
+  function showTip(i, j, around, rest = false) {
     const title = document.createElement("strong");
     title.textContent = pairName(i, j);
     const lines = describe(i, j, rest).map((text) => {
@@ -218,8 +224,9 @@
     tip.replaceChildren(title, ...lines);
     tip.hidden = false;
     const box = tip.getBoundingClientRect();
-    tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - box.width - 8))}px`;
-    tip.style.top = `${y + 18 + box.height > innerHeight ? Math.max(8, y - box.height - 12) : y + 18}px`;
+    const below = around.bottom + 10 + box.height <= innerHeight;
+    tip.style.left = `${Math.max(8, Math.min(around.left, innerWidth - box.width - 8))}px`;
+    tip.style.top = `${below ? around.bottom + 10 : around.top - box.height - 10}px`;
   }
   const hideTip = () => { tip.hidden = true; };
 
@@ -230,8 +237,8 @@
     return (column) => {
       const [low, high] = packed.ends[column];
       return Array.from({ length: m }, (_, row) => {
-        const t = view16.getUint16(2 * (column * m + row), true) / 65535;
-        return low * (1 - t) + high * t;
+        const step = view16.getUint16(2 * (column * m + row), true);
+        return step === 65535 ? NaN : low * (1 - step / 65534) + high * (step / 65534);
       });
     };
   };
@@ -244,10 +251,12 @@
     const facts = [
       ["information", `${nats(a.value)} nats` + (isFinite(a.value) ? ` (${fixed(a.value / Math.LN2, 3)} bits)` : "")],
       ["95% interval", interval(a)],
-      ["p, adjusted", `${pvalue(a.p)}, ${pvalue(a.adjusted)}`],
-      ["base", a.base],
+      ["as a correlation", isNaN(a.value) ? "–" : fixed(correlation(a.value), 2)],
+      ["Spearman", isNaN(rank(i, j)) ? "–" : fixed(rank(i, j), 2)],
+      ["p", pvalue(a.adjusted)],
+      ["rows, base", `${a.n.toLocaleString("en")}, ${a.base}`],
     ];
-    if (rest) facts.push(["given the rest", `${nats(rest.value)} nats, adjusted p ${pvalue(rest.adjusted)}`]);
+    if (rest) facts.push(["given the rest", `${nats(rest.value)} nats, p ${pvalue(rest.adjusted)}`]);
     at("pair-facts").replaceChildren(...facts.flatMap(([term, text]) => {
       const dt = document.createElement("dt"), dd = document.createElement("dd");
       dt.textContent = term;
@@ -275,54 +284,141 @@
     return value.toFixed(Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)))).replace("-", "−");
   }
 
-  function scatter(canvas, xs, ys, xName, yName) {
+  // A frame with axes; a side with levels has a slot for each of them. Gives the context and where values are.
+  function axes(canvas, x, y) {
     const width = Math.max(200, Math.floor(canvas.parentElement.clientWidth)), height = Math.round(Math.min(0.58 * width, 280));
     const context = prepare(canvas, width, height);
     const frame = { left: 52, right: width - 8, top: 8, bottom: height - 38 };
-    const range = (v) => {
-      const low = Math.min(...v), high = Math.max(...v), pad = 0.04 * (high - low) || 0.5;
+    const range = (side) => {
+      if (side.levels) return [-0.5, side.levels.length - 0.5];
+      const low = Math.min(...side.values), high = Math.max(...side.values), pad = 0.04 * (high - low) || 0.5;
       return [low - pad, high + pad];
     };
-    const [x0, x1] = range(xs), [y0, y1] = range(ys);
-    const px = (x) => frame.left + ((x - x0) / (x1 - x0)) * (frame.right - frame.left);
-    const py = (y) => frame.bottom - ((y - y0) / (y1 - y0)) * (frame.bottom - frame.top);
+    const [x0, x1] = range(x), [y0, y1] = range(y);
+    const px = (v) => frame.left + ((v - x0) / (x1 - x0)) * (frame.right - frame.left);
+    const py = (v) => frame.bottom - ((v - y0) / (y1 - y0)) * (frame.bottom - frame.top);
+    const marks = (side, low, high, most) => {
+      if (side.levels) return side.levels.map((text, k) => [k, text]);
+      const { marks, step } = ticks(low, high, most);
+      return marks.map((v) => [v, tickText(v, step)]);
+    };
     context.font = font(11);
     context.fillStyle = ink.muted;
     context.strokeStyle = ink.rule;
     context.lineWidth = 1;
     context.textBaseline = "top";
     context.textAlign = "center";
-    const across = ticks(x0, x1, width < 300 ? 4 : 6), up = ticks(y0, y1, 5);
-    for (const mark of across.marks) {
-      line(context, px(mark), frame.top, px(mark), frame.bottom);
-      context.fillText(tickText(mark, across.step), px(mark), frame.bottom + 5);
+    const slot = (frame.right - frame.left) / (x.levels ? x.levels.length : 1);
+    for (const [v, text] of marks(x, x0, x1, width < 300 ? 4 : 6)) {
+      if (!x.levels) line(context, px(v), frame.top, px(v), frame.bottom);
+      context.fillText(x.levels ? fit(context, text, slot - 4) : text, px(v), frame.bottom + 5);
     }
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const mark of up.marks) {
-      line(context, frame.left, py(mark), frame.right, py(mark));
-      context.fillText(tickText(mark, up.step), frame.left - 5, py(mark));
+    for (const [v, text] of marks(y, y0, y1, 5)) {
+      if (!y.levels) line(context, frame.left, py(v), frame.right, py(v));
+      context.fillText(y.levels ? fit(context, text, 34) : text, frame.left - 5, py(v));
     }
     context.fillStyle = ink.ink;
-    context.textAlign = "right";
     context.textBaseline = "bottom";
-    context.fillText(fit(context, xName, frame.right - frame.left), frame.right, height - 3);
+    context.fillText(fit(context, x.name, frame.right - frame.left), frame.right, height - 3);
     context.save();
     context.translate(11, frame.top);
     context.rotate(-Math.PI / 2);
     context.textBaseline = "middle";
-    context.fillText(fit(context, yName, frame.bottom - frame.top), 0, 0);
+    context.fillText(fit(context, y.name, frame.bottom - frame.top), 0, 0);
     context.restore();
+    canvas.setAttribute("aria-label", `${x.values.length} rows of ${y.name} against ${x.name}`);
+    return { context, px, py, frame };
+  }
+
+  const quantile = (sorted, q) => {
+    const at = q * (sorted.length - 1), k = Math.floor(at);
+    return sorted[k] + (at - k) * ((sorted[k + 1] ?? sorted[k]) - sorted[k]);
+  };
+
+  // Points, and the running median as a trend.
+  function scatter(canvas, x, y) {
+    const { context, px, py } = axes(canvas, x, y);
     context.fillStyle = ink.accent;
-    context.globalAlpha = 0.55;
-    const radius = xs.length > 250 ? 2.2 : 2.8;
-    for (let k = 0; k < xs.length; k++) {
-      context.beginPath();
-      context.arc(px(xs[k]), py(ys[k]), radius, 0, 2 * Math.PI);
-      context.fill();
-    }
+    context.globalAlpha = 0.5;
+    const radius = x.values.length > 250 ? 2.2 : 2.8;
+    x.values.forEach((v, k) => dot(context, px(v), py(y.values[k]), radius));
     context.globalAlpha = 1;
-    canvas.setAttribute("aria-label", `${xs.length} rows of ${yName} against ${xName}`);
+    const order = x.values.map((_, k) => k).sort((a, b) => x.values[a] - x.values[b]);
+    const span = Math.max(12, Math.round(order.length / 8));
+    if (order.length < 3 * span) return;
+    context.strokeStyle = ink.warm;
+    context.lineWidth = 2;
+    context.beginPath();
+    for (let k = 0; k + span <= order.length; k += Math.max(1, span >> 2)) {
+      const part = order.slice(k, k + span);
+      const middle = (side) => quantile(part.map((i) => side.values[i]).sort((a, b) => a - b), 0.5);
+      context.lineTo(px(middle(x)), py(middle(y)));
+    }
+    context.stroke();
+  }
+
+  // Boxes from quartile to quartile with the rows beside them, one for each level of a side.
+  function boxes(canvas, x, y) {
+    const { context, px, py, frame } = axes(canvas, x, y);
+    const across = Boolean(x.levels), [by, of] = across ? [x, y] : [y, x];
+    const slot = (across ? frame.right - frame.left : frame.bottom - frame.top) / by.levels.length;
+    const mark = (level, v, draw) => (across ? draw(px(level), py(v)) : draw(px(v), py(level)));
+    by.levels.forEach((_, level) => {
+      const rows = of.values.filter((_, k) => by.values[k] === level).sort((a, b) => a - b);
+      if (!rows.length) return;
+      context.fillStyle = ink.accent;
+      context.globalAlpha = 0.35;
+      rows.forEach((v, k) => {
+        const shift = (((k * 0.618034) % 1) - 0.5) * 0.5 * slot;
+        mark(level, v, (cx, cy) => dot(context, across ? cx + shift : cx, across ? cy : cy + shift, 1.9));
+      });
+      context.globalAlpha = 1;
+      context.strokeStyle = ink.warm;
+      context.lineWidth = 1.6;
+      const half = Math.min(0.3 * slot, 26), [low, middle, high] = [0.25, 0.5, 0.75].map((q) => quantile(rows, q));
+      const a = across ? [px(level) - half, py(high), 2 * half, py(low) - py(high)] : [px(low), py(level) - half, px(high) - px(low), 2 * half];
+      context.strokeRect(...a);
+      context.lineWidth = 3;
+      if (across) line(context, px(level) - half, py(middle), px(level) + half, py(middle));
+      else line(context, px(middle), py(level) - half, px(middle), py(level) + half);
+    });
+  }
+
+  // Tiles as wide as a level of x is frequent, divided as y is within it.
+  function mosaic(canvas, x, y) {
+    const { context, frame } = axes(canvas, x, { ...y, levels: null, values: [0, 1], name: `${y.name} (share)` });
+    const stops = palette(), n = x.values.length;
+    context.clearRect(frame.left, frame.top, frame.right - frame.left + 8, frame.bottom - frame.top + 20);
+    context.font = font(11);
+    context.textAlign = "center";
+    let left = frame.left;
+    x.levels.forEach((label, level) => {
+      const column = y.values.filter((_, k) => x.values[k] === level);
+      const width = (column.length / n) * (frame.right - frame.left);
+      let top = frame.bottom;
+      y.levels.forEach((text, other) => {
+        const share = column.filter((v) => v === other).length / (column.length || 1);
+        const tall = share * (frame.bottom - frame.top);
+        top -= tall;
+        const fill = colour(stops, 0.15 + (0.7 * other) / Math.max(1, y.levels.length - 1));
+        context.fillStyle = css(fill);
+        context.fillRect(left + 0.5, top + 0.5, Math.max(0, width - 1), Math.max(0, tall - 1));
+        context.fillStyle = isBright(fill) ? "#1d2126" : "#ffffff";
+        context.textBaseline = "middle";
+        if (tall > 14 && width > 16) context.fillText(fit(context, text, width - 4), left + width / 2, top + tall / 2);
+      });
+      context.fillStyle = ink.muted;
+      context.textBaseline = "top";
+      if (width > 10) context.fillText(fit(context, label, width), left + width / 2, frame.bottom + 5);
+      left += width;
+    });
+  }
+  function dot(context, x, y, radius) {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fill();
   }
   function line(context, xa, ya, xb, yb) {
     context.beginPath();
@@ -333,9 +429,28 @@
 
   function drawPair() {
     if (!chosen) return;
-    const [i, j] = chosen, x = data.names[j], y = data.names[i];
-    scatter(at("raw"), values(j), values(i), x, y);
-    scatter(at("latent"), latents(j), latents(i), x, y);
+    const [i, j] = chosen;
+    const both = (get) => {
+      const xs = get(j), ys = get(i);
+      const rows = xs.map((_, k) => k).filter((k) => !isNaN(xs[k]) && !isNaN(ys[k]));
+      return [[j, xs], [i, ys]].map(([column, v]) => ({ name: data.names[column], values: rows.map((k) => v[k]) }));
+    };
+    const [x, y] = both(values);
+    const leveled = (side, column) => {
+      const levels = data.levels[column];
+      if (!levels.length) return side;
+      const known = [...new Set(values(column).filter((v) => !isNaN(v)))].sort((a, b) => a - b);
+      if (known.length !== levels.length) return side; // some were not drawn
+      const place = new Map(known.map((v, k) => [v, k]));
+      return { ...side, levels, values: side.values.map((v) => place.get(v)) };
+    };
+    const [lx, ly] = [leveled(x, j), leveled(y, i)];
+    const draw = lx.levels && ly.levels ? mosaic : lx.levels || ly.levels ? boxes : scatter;
+    const how = new Map([[mosaic, "shares of each value"], [boxes, "as in the file, with quartiles"], [scatter, "as in the file, with the running median"]]);
+    at("raw-caption").textContent = how.get(draw);
+    draw(at("raw"), lx, ly);
+    at("latent-figure").hidden = draw !== scatter;
+    if (draw === scatter) scatter(at("latent"), ...both(latents));
   }
 
   // --- the table -----------------------------------------------------------------------------------------------------
@@ -372,8 +487,8 @@
     tr.append(head);
     const faint = a.adjusted <= data.alpha ? "" : " faint";
     for (const [text, kind] of [
-      [nats(a.value), "number"], [interval(a), "number wide"], [pvalue(a.p), "number wide"],
-      [pvalue(a.adjusted), "number"], [a.base, "wide"],
+      [nats(a.value), "number"], [interval(a), "number wide"], [isNaN(rank(i, j)) ? "–" : fixed(rank(i, j), 2), "number wide"],
+      [pvalue(a.adjusted), "number"], [a.n.toLocaleString("en"), "number wide"], [a.base, "wide"],
     ]) {
       const td = document.createElement("td");
       td.className = kind + faint;
@@ -392,7 +507,11 @@
     }
     if (!where) return hideTip();
     const [i, j] = where.map((k) => order[k]);
-    if (event) showTip(i, j, event.clientX, event.clientY);
+    if (event) {
+      const box = cells.getBoundingClientRect();
+      const left = box.left + view.left + where[1] * view.cell, top = box.top + view.top + where[0] * view.cell;
+      showTip(i, j, { left, top, bottom: top + view.cell });
+    }
   }
   cells.addEventListener("mousemove", (event) => point(hit(event), event));
   cells.addEventListener("mouseleave", () => point(null));
@@ -435,7 +554,7 @@
   });
   document.addEventListener("mouseover", (event) => {
     const element = pairOf(event);
-    if (element && element.dataset.given) showTip(...columnsOf(element), event.clientX, event.clientY, true);
+    if (element && element.dataset.given) showTip(...columnsOf(element), { left: event.clientX + 12, top: event.clientY - 6, bottom: event.clientY + 6 }, true);
     else if (event.target !== cells) hideTip();
   });
 
@@ -449,8 +568,55 @@
     paint();
   });
   at("fade").addEventListener("change", paint);
+  at("unit").addEventListener("change", () => { paint(); drawScale(); });
   at("filter").addEventListener("input", fillTable);
   at("table").addEventListener("toggle", fillTable);
+
+  // --- tables to take away -------------------------------------------------------------------------------------------
+  function pairTable(table, columns) {
+    const rows = [];
+    columns.forEach((i, a) => columns.slice(a + 1).forEach((j, b) => {
+      const k = place(a, a + 1 + b, columns.length), v = answer(table, a, a + 1 + b, columns.length);
+      rows.push([data.names[i], data.names[j], table.value[k], table.error[k], v.low, v.high, table.p[k], table.adjusted[k], v.base, v.n]);
+    }));
+    return { header: ["x", "y", "information", "standard_error", "low", "high", "pvalue", "adjusted_pvalue", "base", "n"], rows };
+  }
+  function tableOf(which) {
+    if (which === "pairs") {
+      const table = pairTable(data.pairs, data.names.map((_, k) => k));
+      return { header: [...table.header, "spearman"], rows: table.rows.map((row, k) => [...row, data.spearman[k]]) };
+    }
+    return which === "rest" ? data.rest && pairTable(data.rest, data.rest.columns) : data.tables[which];
+  }
+  // A spreadsheet would compute a name that begins as a formula does.
+  const cell = (v) => {
+    if (typeof v !== "string") return v === null || Number.isNaN(v) ? "" : String(v);
+    const text = /^[=+@\t\r-]/.test(v) ? `'${v}` : v;
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const asCsv = ({ header, rows }) => [header, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
+  const asJson = ({ header, rows }) =>
+    JSON.stringify(rows.map((row) => Object.fromEntries(row.map((v, k) => [header[k], v]))), null, 1);
+  for (const holder of document.querySelectorAll("[data-table]")) {
+    const which = holder.dataset.table;
+    const table = tableOf(which);
+    if (!table || !table.rows.length) continue;
+    holder.append("Take it along: ");
+    for (const [kind, write, type] of [["CSV", asCsv, "text/csv"], ["JSON", asJson, "application/json"]]) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "link take";
+      button.textContent = kind;
+      button.addEventListener("click", () => {
+        const link = document.createElement("a");
+        link.href = URL.createObjectURL(new Blob([write(tableOf(which))], { type }));
+        link.download = `${which}.${kind.toLowerCase()}`;
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+      });
+      holder.append(button, " ");
+    }
+  }
 
   function redraw() {
     readStyle();

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.records import Record
+from pydine.show.cards import card, figure, pvalue_text
 from pydine.types import FloatArray
 
 __all__ = [
@@ -53,7 +55,7 @@ class _ReadOnly(Mapping[str, object]):
 
 
 @dataclass(frozen=True, repr=False)
-class InformationEstimate:
+class InformationEstimate(Record):
     """An estimate of the mutual information I(X;Y) or I(X;Y|Z), with its uncertainty.
 
     The true information is never negative, but the estimate may be, and is not clipped. The estimator's bias
@@ -83,6 +85,9 @@ class InformationEstimate:
         ``"uncertainty"``, the parts of the standard error. Read-only, and ignored by ``==``.
     points : callable, optional
         Makes the `PointwiseInformation` that `plot` draws from an estimate; ignored by ``==``.
+    errors : tuple of two floats, optional
+        Standard errors downwards and upwards, where they differ: what flows have not learned of z yet hides
+        information more often than it adds any. `standard_error` is then the root of their mean square.
     kinds : tuple of tuple of str, optional
         What the columns of x, of y and of z are: ``"continuous"``, ``"ordinal"`` or ``"nominal"``; empty if all are
         continuous.
@@ -109,6 +114,7 @@ class InformationEstimate:
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
     details: Mapping[str, object] = field(default_factory=dict, compare=False)
     points: Callable[[InformationEstimate], PointwiseInformation] | None = field(default=None, compare=False)
+    errors: tuple[float, float] | None = None
     kinds: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
     entropies: tuple[float, float] = (math.inf, math.inf)
 
@@ -162,8 +168,8 @@ class InformationEstimate:
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """Give a confidence interval for the true information, in nats.
 
-        The normal approximation, value ± quantile x standard error, with both ends raised to zero where they
-        are negative, because information cannot be.
+        The normal approximation, value ± quantile x standard error (or `errors`, downwards and upwards), with both
+        ends raised to zero where they are negative, because information cannot be.
 
         Parameters
         ----------
@@ -187,8 +193,20 @@ class InformationEstimate:
             return ConfidenceInterval(self.value, self.value)
         if math.isnan(self.standard_error) or math.isnan(self.value):
             return ConfidenceInterval(math.nan, math.nan)
-        margin = NormalDist().inv_cdf((1.0 + level) / 2.0) * self.standard_error
-        return ConfidenceInterval(max(0.0, self.value - margin), max(0.0, self.value + margin))
+        below, above = self.errors or (self.standard_error, self.standard_error)
+        quantile = NormalDist().inv_cdf((1.0 + level) / 2.0)
+        return ConfidenceInterval(max(0.0, self.value - quantile * below), max(0.0, self.value + quantile * above))
+
+    @property
+    def advice(self) -> str:
+        """What would make the estimate more certain, in a sentence; empty if nothing but more rows would."""
+        parts = self.details.get("uncertainty")
+        if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= max(parts["sampling"], parts["algorithm"]):
+            return ""
+        return (
+            "Most of the uncertainty is in what has not been learned yet: more rows"
+            f"{', or fewer columns in z,' if self.dimensions[2] > 1 else ''} would help."
+        )
 
     def plot(self, axes: Any = None) -> Any:
         """Draw rows by their latents, coloured by what they contribute to the information; needs matplotlib.
@@ -219,9 +237,17 @@ class InformationEstimate:
         parts += [f"{self.base} base{more}", f"n = {self.n_samples}{dropped}"]
         return ", ".join(parts)
 
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        low, high = self.confidence_interval(0.95)
+        known = f", 95% interval {low:.3f} to {high:.3f} nats" if not math.isnan(self.standard_error) else ""
+        dropped = f" ({self.n_dropped:,} rows dropped)" if self.n_dropped else ""
+        lines = [f"{self.bits:z.3f} bits{known}", f"{self.base} base, n = {self.n_samples:,}{dropped}"]
+        return card(_expression(self.names), figure(self.value, self.standard_error, "nats"), lines)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PointwiseInformation:
+class PointwiseInformation(Record):
     """What every row contributes to an estimate of information.
 
     Parameters
@@ -267,9 +293,14 @@ class PointwiseInformation:
         share = float((self.values > 0.0).mean())
         return f"{self.estimate!r}; {share:.0%} of the rows are above zero, the most is {self.values.max():.3f} nats"
 
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        value = figure(self.estimate.value, self.estimate.standard_error, "nats")
+        return card(f"{_expression(self.estimate.names)}, row by row", value, [repr(self).rpartition("; ")[2]])
+
 
 @dataclass(frozen=True, repr=False)
-class IndependenceTestResult:
+class IndependenceTestResult(Record):
     """The outcome of a test of "X is independent of Y", or of "X is independent of Y given Z".
 
     Parameters
@@ -334,6 +365,14 @@ class IndependenceTestResult:
             f"{question}: {verdict} at {self.alpha:g} (p = {self.pvalue:.3g}, {self.kind} statistic, {how}), "
             f"information {self.estimate.value:z.4f} nats, n = {self.estimate.n_samples}"
         )
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        question, _, found = repr(self).partition(": ")
+        p = pvalue_text(self.pvalue)
+        verdict = f"{'rejected' if self.rejected else 'not rejected'} at {self.alpha:g}"
+        sign = "" if p.startswith("<") else "= "
+        return card(f"{question}?", f"{verdict}, p {sign}{p}", [found.partition("), ")[2]])
 
 
 def correlation_of(information: float) -> float:

@@ -10,13 +10,15 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.records import Record
+from pydine.show.cards import figure, pvalue_text, table
 from pydine.types import FloatArray
 
 SHOWN_PAIRS = 10
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PairwiseInformation:
+class PairwiseInformation(Record):
     """The information between every two of p variables, perhaps given others.
 
     Matrices are symmetric, of shape (p, p), in the order of `names`; their diagonals are NaN, since what a variable
@@ -29,14 +31,16 @@ class PairwiseInformation:
     values, standard_errors : ndarray, shape (p, p)
         Nats. As `InformationEstimate` has them: not clipped at zero. Infinite where one variable is a function of
         another.
+    errors : tuple of two ndarrays, shapes (p, p)
+        Standard errors downwards and upwards, as those of `InformationEstimate`.
     pvalues, adjusted_pvalues : ndarray, shape (p, p)
         Of independence, by the analytic test, and adjusted for the number of pairs; NaN if nothing was tested.
     bases : ndarray of str, shape (p, p)
-        How each value was found: ``"gaussian"``, ``"student"`` or ``"flow"``; empty on the diagonal.
+        How each value was found: ``"gaussian"``, ``"student"``, ``"mixture"`` or ``"flow"``; empty on the diagonal.
     given : tuple of str or "rest"
         What was conditioned on.
     n_samples, n_dropped : int
-        Rows that were used, and rows that were left out because of NaN or infinity.
+        Rows that were used by some figure, and rows that none could use because of NaN or infinity.
     n_units : int
         Flows of one column that the matrix rests on.
     n_general : int
@@ -48,6 +52,8 @@ class PairwiseInformation:
         ``"bh"`` or ``"holm"``.
     backend : str
         The library that frames are made with: that of the data, if it was a frame.
+    counts : ndarray of int, shape (p, p)
+        Rows behind each figure. They differ where values are missing: every pair has the rows in which both are there.
     kinds : tuple of str
         What each variable is: ``"continuous"``, ``"ordinal"``, ``"nominal"``, or several of them.
     entropies : tuple of float
@@ -57,6 +63,7 @@ class PairwiseInformation:
     names: tuple[str, ...]
     values: FloatArray
     standard_errors: FloatArray
+    errors: tuple[FloatArray, FloatArray]
     pvalues: FloatArray
     adjusted_pvalues: FloatArray
     bases: NDArray[np.str_]
@@ -68,8 +75,15 @@ class PairwiseInformation:
     is_shared: bool
     adjustment: str
     backend: str = field(default="pandas", repr=False)
+    counts: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
     kinds: tuple[str, ...] = ()
     entropies: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Where nobody says how many rows a figure has, it has all that were used."""
+        if not self.counts.size:
+            p = len(self.names)
+            object.__setattr__(self, "counts", np.where(np.eye(p, dtype=np.bool_), 0, self.n_samples))
 
     @property
     def correlations(self) -> FloatArray:
@@ -95,6 +109,12 @@ class PairwiseInformation:
         order = np.argsort(-self.values[first, second], kind="stable")
         return first[order], second[order]
 
+    @property
+    def row_range(self) -> str:
+        """How many rows figures have, in words: "442", or "380 to 442" where values are missing."""
+        counts = self.counts[self.pairs]
+        return f"{counts.max():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
+
     def columns(self, level: float = 0.95) -> dict[str, list[Any]]:
         """The ranked table as columns, as `to_frame` has them.
 
@@ -104,20 +124,21 @@ class PairwiseInformation:
             Confidence of the intervals from low to high, whose ends are raised to zero.
         """
         pairs = first, second = self.pairs
-        values, errors = self.values[pairs], self.standard_errors[pairs]
+        values, quantile = self.values[pairs], NormalDist().inv_cdf(0.5 + 0.5 * level)
+        below, above = (quantile * errors[pairs] for errors in self.errors)
         shares = self.explained
         of_second = shares[pairs]
-        margin = NormalDist().inv_cdf(0.5 + 0.5 * level) * errors
         return {
             "x": [self.names[i] for i in first],
             "y": [self.names[i] for i in second],
             "information": values.tolist(),
-            "standard_error": errors.tolist(),
-            "low": np.maximum(values - margin, 0.0).tolist(),
-            "high": np.maximum(values + margin, 0.0).tolist(),
+            "standard_error": self.standard_errors[pairs].tolist(),
+            "low": np.maximum(values - below, 0.0).tolist(),
+            "high": np.maximum(values + above, 0.0).tolist(),
             "pvalue": self.pvalues[pairs].tolist(),
             "adjusted_pvalue": self.adjusted_pvalues[pairs].tolist(),
             "base": self.bases[pairs].tolist(),
+            "n": self.counts[pairs].tolist(),
             "correlation": self.correlations[pairs].tolist(),
             "explained": np.where(np.isnan(of_second), shares[second, first], of_second).tolist(),
         }
@@ -129,7 +150,8 @@ class PairwiseInformation:
         -------
         frame
             Columns x, y, information, standard_error, low, high (nats; a 95% interval), pvalue, adjusted_pvalue, base,
-            correlation (from 0 to 1) and explained (a share of the entropy of y, or of x, if one is discrete).
+            n (rows behind the figure), correlation (from 0 to 1) and explained (a share of the entropy of y, or of x,
+            if one is discrete).
         """
         return _frame(self.columns(), self.backend)
 
@@ -174,7 +196,7 @@ class PairwiseInformation:
         try:
             import networkx as nx
         except ImportError:
-            raise ImportError("graphs need networkx; install it with: pip install 'pydine[graph]'") from None
+            raise ImportError("graphs need networkx; install it with: pip install networkx") from None
         graph = nx.Graph()
         graph.add_nodes_from(self.names)
         for i, j in zip(*self.pairs, strict=True):
@@ -191,7 +213,7 @@ class PairwiseInformation:
         are = "pair is" if self.n_general == 1 else "pairs are"
         general = f", {self.n_general:,} {are} not Gaussian" if self.n_general else ""
         lines = [
-            f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.n_samples:,}{dropped}, "
+            f"{len(first):,} pairs of {len(self.names):,} variables{given}, n = {self.row_range}{dropped}, "
             f"{self.n_units:,} units{general}:"
         ]
         shown = list(zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True))
@@ -204,6 +226,23 @@ class PairwiseInformation:
         if len(first) > SHOWN_PAIRS:
             lines.append(f"  … and {len(first) - SHOWN_PAIRS:,} more: to_frame() has all")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: the strongest pairs."""
+        first, second = self.pairs
+        shown = list(zip(first[:SHOWN_PAIRS], second[:SHOWN_PAIRS], strict=True))
+        head, _, rest = repr(self).partition(":\n")
+        rows = [
+            [
+                f"{self.names[i]}; {self.names[j]}",
+                figure(float(self.values[i, j]), float(self.standard_errors[i, j])),
+                pvalue_text(float(self.adjusted_pvalues[i, j])),
+                f"{self.counts[i, j]:,}",
+            ]
+            for i, j in shown
+        ]
+        more = rest.rpartition("\n")[2].strip() if len(first) > SHOWN_PAIRS else ""
+        return table(head, ["pair", "nats", "adjusted p", "n"], rows, more)
 
 
 def _frame(columns: dict[str, list[Any]], backend: str) -> Any:

@@ -16,7 +16,7 @@ def new_axes(width: float = 5.6, height: float = 4.6) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("plotting needs matplotlib; install it with: pip install 'pydine[plot]'") from None
+        raise ImportError("plotting needs matplotlib; install it with: pip install matplotlib") from None
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
@@ -54,6 +54,30 @@ def draw_null(result: Any, axes: Any = None) -> Any:
     verdict = "rejected" if result.rejected else "not rejected"
     axes.set(xlabel=f"statistic: {unit}", ylabel="permutations", title=f"independence {verdict} at {result.alpha:g}")
     axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def draw_ranking(ranking: Any, axes: Any = None) -> Any:
+    """Draw a ranking as intervals, alone and given the rest (see `Ranking.plot`)."""
+    columns = ranking.columns[:MOST_NAMES][::-1]
+    axes = new_axes(6.4, float(np.clip(1.2 + 0.32 * len(columns), 2.0, 14.0))) if axes is None else axes
+    for shift, colour, label, estimates in (
+        (0.14, "#9dc3da", "alone", [column.alone for column in columns]),
+        (-0.14, "#0b5c8c", "given the rest", [column.given_rest for column in columns]),
+    ):
+        known = [(k, e) for k, e in enumerate(estimates) if e is not None and np.isfinite(e.value)]
+        if known:
+            values = np.array([max(e.value, 0.0) for _, e in known])
+            low, high = np.array([e.confidence_interval() for _, e in known]).T
+            errors = np.maximum(np.nan_to_num([values - low, high - values]), 0.0)
+            places = [k + shift for k, _ in known]
+            axes.errorbar(values, places, xerr=errors, fmt="o", ms=5, color=colour, label=label)
+    axes.set_yticks(range(len(columns)), [column.name for column in columns])
+    axes.set(xlabel=f"information about {ranking.target} (nats, 95% intervals)")
+    axes.set_xlim(left=0.0)
+    axes.margins(y=0.03)
+    axes.legend(frameon=False, loc="lower right")
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 

@@ -1,10 +1,12 @@
-"""A progress bar for long work: on a terminal only, unless asked for."""
+"""A progress bar for long work: on a terminal and in a notebook only, unless asked for."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from pydine.show.notebook import in_notebook, notebook_bar
 
 
 @contextmanager
@@ -17,8 +19,12 @@ def progress_bar(description: str, total: int, show: bool | None = None) -> Iter
         What is done, and how often: it is said before the work begins.
     total : int
     show : bool or None
-        None: if standard error is a terminal.
+        None: if standard error is a terminal, or in a notebook, there once two seconds have passed.
     """
+    if total and show is not False and in_notebook():
+        with notebook_bar(description, total) as step:
+            yield step
+        return
     if total == 0 or not (sys.stderr.isatty() if show is None else show):
         yield lambda: None
         return

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import os
 import threading
@@ -17,22 +16,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pydine.archive import Refused, Schema
 from pydine.disk import sweep, write_whole
 from pydine.kernels.compilation import SOURCES_DIGEST
-from pydine.types import FloatArray
 from pydine.units.execution import stream
 from pydine.units.network import Network
 from pydine.units.rungs.registry import EXPANSIONS
 from pydine.units.tasks import NOTHING, Fitted, UnitTask, fit_task
 from pydine.units.unit import MARGINAL, FittedUnit, Model
 
-MEMORY_BYTES = 256 << 20
-ENTRY_BYTES = 2048  # what Python's own objects of an entry take, about
+UNIT = Schema("pydine.unit", 1, (Fitted, FittedUnit, Model, Network), EXPANSIONS)  # what a file holds
+
+MEMORY_BYTES = 256 << 20  # memory: what a cache holds unless told otherwise
+ENTRY_BYTES = 2048  # memory: what Python's own objects of an entry take, about
 UNFINISHED = "unfinished"  # the folder, in that of a cache, for files that are being written
 
 
@@ -77,6 +77,11 @@ class UnitCache:
     max_bytes : int, default=256 MiB
         What may be held in memory; what was used longest ago goes first.
 
+    Notes
+    -----
+    A copy is the cache itself, so that what was cloned, by scikit-learn say, shares it. Pickled, it leaves behind what
+    is in memory: in another process it opens the same folder or, without one, begins empty.
+
     Examples
     --------
     >>> import numpy as np
@@ -100,6 +105,15 @@ class UnitCache:
         if self.folder is not None:
             _make(self.folder)
             sweep(self.folder / UNFINISHED)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self.folder, self.max_bytes)
 
     @classmethod
     def of(cls, cache: UnitCache | str | os.PathLike[str] | None) -> UnitCache | None:
@@ -151,6 +165,8 @@ class UnitCache:
             return
         try:
             _write(self._path(key), self.folder / UNFINISHED, entry)
+        except TypeError:  # of an expansion that is not in `EXPANSIONS`: no file could name it
+            return
         except OSError as error:  # the unit was fitted all the same
             self._tell(error)
 
@@ -230,6 +246,13 @@ def _checked_bound(max_bytes: object) -> int:
     raise ValueError(f"max_bytes must be a whole number of bytes, 0 or more, but got {max_bytes!r}.")
 
 
+def _reopened(folder: Path | None, max_bytes: int) -> UnitCache:
+    """A cache as it arrives elsewhere: where its folder cannot be made, it says so when it cannot write."""
+    cache = UnitCache(max_bytes=max_bytes)
+    cache.folder = folder
+    return cache
+
+
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -239,61 +262,16 @@ def _make(folder: Path) -> None:
 
 def _write(path: Path, unfinished: Path, entry: Fitted) -> None:
     """Write a unit: whoever reads sees a whole file or none, also after a crash."""
-    models = [
-        {"network": asdict(model.network), "expansion": model.expansion.__name__, "length": len(model.theta)}
-        for model in entry.unit.models
-    ]
-    head = json.dumps(
-        {
-            "models": models,
-            "rungs": entry.unit.rung_weights,
-            "marginal": entry.unit.marginal_weight,
-            "sign": entry.unit.sign,
-        }
-    )
-    buffer = io.BytesIO()
-    np.savez(
-        buffer,
-        head=np.frombuffer(head.encode(), dtype=np.uint8),
-        theta=np.concatenate([NOTHING, *(model.theta for model in entry.unit.models)]),
-        weights=entry.unit.weights,
-        log_density=entry.log_density,
-    )
+    content = UNIT.to_bytes(entry)
     for folder in (path.parent, unfinished):
         folder.mkdir(parents=True, exist_ok=True)
-    write_whole(path, buffer.getvalue(), beside=unfinished)
+    write_whole(path, content, beside=unfinished)
 
 
 def _read(path: Path) -> Fitted | None:
     """Read a unit back, or None if there is none or the file is not one of ours: it is then written again."""
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            head = json.loads(file["head"].tobytes())
-            theta, weights, log_density = (_floats(file[name]) for name in ("theta", "weights", "log_density"))
-        lengths = [int(model["length"]) for model in head["models"]]
-        parts = np.split(theta, np.cumsum(lengths)[:-1]) if lengths else []
-        models = tuple(_model(*pair) for pair in zip(head["models"], parts, strict=True))
-        if len(weights) != len(models):
-            return None
-        rungs = {str(k): float(v) for k, v in head["rungs"].items()}
-        unit = FittedUnit(models, weights, float(head["marginal"]), rungs, float(head["sign"]))
-    except Exception:  # noqa: BLE001 - flipped bits raise whatever zipfile, NumPy and JSON raise: the unit is missing
+        entry, _ = UNIT.from_bytes(path.read_bytes())
+    except (OSError, Refused):
         return None
-    return Fitted(unit, log_density)
-
-
-def _floats(array: NDArray[np.generic]) -> FloatArray:
-    if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
-        raise ValueError("not an array of a unit")
-    return np.asarray(array, dtype=np.float64)
-
-
-def _model(head: dict[str, dict[str, int | bool | Sequence[int]] | str], theta: FloatArray) -> Model:
-    fields = head["network"]
-    if not isinstance(fields, dict):
-        raise TypeError("not a network")
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-    network = Network(**values)  # type: ignore[arg-type] # JSON has no types; the length below would not match
-    if network.n_parameters != len(theta):
-        raise ValueError("not the parameters of this network")
-    return Model(network, theta, EXPANSIONS[str(head["expansion"])])
+    return entry if isinstance(entry, Fitted) and isinstance(entry.unit, FittedUnit) else None

@@ -74,6 +74,11 @@ class Watcher(Protocol):
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
+def is_watched() -> bool:
+    """Whether somebody is told of what this thread runs."""
+    return _watcher.get() is not None
+
+
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
     """Tell a watcher of what is run in the block, by this thread."""

@@ -16,7 +16,9 @@ from pydine.units.unit import Model
 
 SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 
-PARTITION_ROWS, MOST_PARTITIONS = 1200, 4  # rows of all partitions together, and partitions at most
+# answer: there are as many partitions as reach so many rows together, and so many at most: what another partition would
+# change falls as rows are added (benchmarks/partitions.py), and time does not.
+PARTITION_ROWS, MOST_PARTITIONS = 1200, 4
 
 
 def partitions(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:

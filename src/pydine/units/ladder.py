@@ -48,7 +48,9 @@ def fit_ladder(
     FittedUnit
         It depends on the arguments alone, not on what else is fitted or in what order.
     """
-    return MARGINAL if len(context) == 0 else fit_folds(target, context, settings, rungs=rungs).unit()
+    if len(context) == 0:
+        return MARGINAL
+    return fit_folds(target, context, settings, rungs=rungs).taught(target, context)[0]
 
 
 def cross_fit_ladder(
@@ -70,8 +72,7 @@ def cross_fit_ladder(
     """
     if len(context) == 0:
         return MARGINAL, MARGINAL.log_density(target, context)
-    stack = fit_folds(target, context, settings, rungs=rungs)
-    unit, log_density = stack.unit(), stack.held_out(context.shape[1])
+    unit, log_density = fit_folds(target, context, settings, rungs=rungs).taught(target, context)
     unseen = np.flatnonzero(np.isnan(log_density))
     log_density[unseen] = unit.log_density(target[..., unseen], context[:, unseen])
     return unit, log_density

@@ -1,4 +1,4 @@
-"""The shape of a unit's network and the layout of its flat parameter vector (see `kernel` for the mathematics)."""
+"""The shape of a unit's network and the layout of its flat parameters; `kernels.likelihood` has the mathematics."""
 
 from __future__ import annotations
 
@@ -44,6 +44,20 @@ class Network:
     skip: bool = True
     groups: int = 1
 
+    def __post_init__(self) -> None:
+        """Refuse what has no layout: compiled code trusts it, and a network may come from a file."""
+        widths = (self.n_context, self.n_inputs, *self.hidden)
+        fits = (
+            all(type(n) is int and n >= 0 for n in (*widths, self.components))
+            and self.n_inputs <= self.n_context
+            and self.components > 0
+            and len(self.activations) == len(self.hidden)
+            and self.groups in (1, 3)
+            and widths[-1] % self.groups == 0
+        )
+        if not fits:
+            raise ValueError(f"there is no such network: {self!r}")
+
     @classmethod
     def linear(cls, n_context: int, components: int) -> Network:
         """No layers: a mixture whose location and log-scale are linear in the context."""
@@ -75,7 +89,7 @@ class Network:
 
     @cached_property
     def layout(self) -> Layout:
-        """What the compiled functions want to know of the network."""
+        """What the compiled functions need to know of the network."""
         return (
             np.array(self.sizes, dtype=np.int64),
             np.array([*self.activations, IDENTITY], dtype=np.int64),

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray, RowArray
 
-SEED = 0  # of all that is drawn once and for all
-GOLDEN = 0.6180339887498949  # its multiples fill the unit interval as evenly as can be
+SEED = 0  # answer: of all that is drawn once and for all; any other would do
+GOLDEN = 0.6180339887498949  # fact: its multiples fill the unit interval as evenly as can be
 FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -26,16 +26,16 @@ FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB1
 def outwards(columns: FloatArray) -> RowArray:
     """Rows from the middle of columns (d, n) to their outskirts, shape (n,).
 
-    Rows as far out as each other go by their columns, in turn. Columns are to be normal scores or multiples of them.
+    Ties in distance are broken column by column. Columns must be normal scores or multiples of them.
     """
     keys = [*columns[::-1], *np.abs(columns[::-1]), (columns * columns).sum(axis=0)]
     return np.lexsort(keys)
 
 
 def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
-    """Deal rows out to folds: every few neighbours in an order are spread over the folds at random.
+    """Deal rows out to folds: neighbours in the order, as many as there are folds, go to different folds at random.
 
-    So all folds have the same share of the middle and of the outskirts. There are many such partitions.
+    So all folds have the same share of the middle and of the outskirts. `partition` numbers the ways to do so.
     """
     rng = np.random.default_rng([SEED, partition])
     neighbours = np.tile(np.arange(folds), (-(-len(order) // folds), 1))
@@ -46,8 +46,8 @@ def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
 def some_of(order: RowArray, most: int) -> RowArray:
     """At most so many rows: one of every few neighbours in an order.
 
-    Which of them varies, by multiples of the golden ratio. Scores come in pairs of the same size, so the same place
-    each time would often be that of the same sign, or of whatever else the order goes by within a pair.
+    Which of the neighbours varies, by multiples of the golden ratio. Scores come in pairs of the same size, so the same
+    place in every group would often mean the same sign.
     """
     n = len(order)
     if n <= most:

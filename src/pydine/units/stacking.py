@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pydine.kernels.mixing import mixture_log_density, mixture_weights
+from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
 from pydine.types import FloatArray, RowArray
 from pydine.units.unit import FittedUnit, Model
 
-NEGLIGIBLE = 1e-3  # a model of less weight than this is dropped from the mixture
+NEGLIGIBLE = 1e-3  # answer: a rung of less weight is dropped: EM leaves traces of what it would take out
+DERIVATIVES = 2.0  # answer: that what the context does is taken to have, for how fast it is learned (Stone 1982)
 
 
 @dataclass(frozen=True)
@@ -66,3 +67,19 @@ class Stack:
         models = tuple(fold[j] for j in counted for fold in self.models)
         shares = np.repeat(weights[1:][counted] / len(self.models), len(self.models))
         return FittedUnit(models, shares, float(weights[0]), by_name, self.sign)
+
+    def taught(self, target: FloatArray, context: FloatArray) -> tuple[FittedUnit, FloatArray]:
+        """The unit of a target (n,) and a context (c, n), which knows what it may have missed, and `held_out`.
+
+        Rows that models have seen are followed better than rows that they have not. Where models are rich enough, half
+        of this optimism is what they fall short by (as in Akaike's criterion). What they are too plain for shows as
+        well: the ladder grows with the rows, so whatever is still being learned makes for optimism. How much of it is
+        left depends on the context: errors of functions of c columns with two derivatives fall as n^(-4 / (4 + c)) at
+        best (Stone 1982), and the slower they fall, the more is left of what one doubling of the rows would teach.
+        """
+        unit, held = self.unit(), self.held_out(context.shape[1])
+        rows = np.flatnonzero(~np.isnan(held))
+        seen = unit.log_density(target[..., rows], np.ascontiguousarray(context[:, rows]))
+        optimism = max(total(seen - held[rows]) / len(rows), 0.0)
+        rate = 2.0 * DERIVATIVES / (2.0 * DERIVATIVES + len(context))
+        return replace(unit, unlearned=optimism / (2.0**rate - 1.0)), held

@@ -1,4 +1,4 @@
-"""Tuning: the settings of the ladder under which units predict held-out rows best (the paper's objective).
+"""Tuning: find the settings of the ladder under which units predict held-out rows best (the paper's objective).
 
 The folds that the ladder needs anyway give the held-out likelihood, so a grid costs one ladder for each of its points,
 and rungs without a network are fitted once for all points that share them.

@@ -15,9 +15,10 @@ from pydine.types import FloatArray
 from pydine.units.network import Network
 from pydine.units.steps import negated
 
-ROWS_AT_ONCE = 1 << 15  # rows that are worked on together, so that memory grows with n only by what is returned
-FARTHEST = 1e9  # what lies beyond has a density of its own only in float64
-SMALLEST_TAIL = 1e-280  # below this a tail is computed in logarithms
+ROWS_AT_ONCE = 1 << 15  # memory: rows worked on together, so that it grows with n only by what is returned
+FARTHEST = 1e9  # guard: what lies beyond has a density of its own only in float64
+SMALLEST_TAIL = 1e-280  # guard: below this a tail is computed in logarithms
+FARTHEST_TARGET, BISECTIONS = 12.0, 36  # guard: where a latent's target is looked for, to 1e-9 of a score
 NOTHING = np.empty(0)
 
 Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the context: (c, n) to (c', n)
@@ -36,8 +37,18 @@ class Model:
     theta: FloatArray
     expansion: Expansion
 
+    def __post_init__(self) -> None:
+        """Refuse parameters of another network: compiled code would read beyond them."""
+        if self.theta.dtype != np.float64 or self.theta.shape != (self.network.n_parameters,):
+            raise ValueError(f"{self.network!r} has {self.network.n_parameters} parameters, not {self.theta.shape}")
+
+    def _check(self, expanded: NDArray[np.floating]) -> None:
+        if len(expanded) != self.network.n_context:
+            raise ValueError(f"this model is of {self.network.n_context} columns of context, not of {len(expanded)}")
+
     def components(self, target: FloatArray, expanded: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weights w_j and (t - mu_j) / sigma_j of rows whose context is expanded already, shapes (k, n)."""
+        self._check(expanded)
         shares, z = np.empty((2, self.network.components, len(target)))
         components(self.theta, *self.network.layout, target, expanded, shares, z)
         return shares, z
@@ -47,6 +58,7 @@ class Model:
         out = np.empty(context.shape[1])
         target, context = (np.clip(a, -FARTHEST, FARTHEST) for a in (target, context))
         expanded = np.ascontiguousarray(self.expansion(context), dtype=np.float32)
+        self._check(expanded)
         theta = self.theta.astype(np.float32)
         log_likelihood(theta, *self.network.layout, target.astype(np.float32), expanded, out, NOTHING)
         return out
@@ -75,6 +87,8 @@ class FittedUnit:
         The same by name of rung, for people.
     sign : float
         1, or -1 if the models are of the target with its sign changed.
+    unlearned : float
+        How much of what the context does may have been missed, in nats of a row's log-density (see `stacking`).
     """
 
     models: tuple[Model, ...]
@@ -82,6 +96,7 @@ class FittedUnit:
     marginal_weight: float
     rung_weights: dict[str, float]
     sign: float = 1.0
+    unlearned: float = 0.0
 
     def of_fold(self, fold: int, folds: int) -> FittedUnit:
         """The same mixture of rungs with the models of one fold alone; models come rung by rung, fold by fold."""
@@ -126,6 +141,16 @@ class FittedUnit:
             for weight, model, expanded in self._mixture(x):
                 add_tails(weight, *model.components(t, expanded), lower[rows], upper[rows])
         return (lower, upper) if self.sign > 0.0 else (upper, lower)
+
+    def target(self, latent: FloatArray, context: FloatArray) -> FloatArray:
+        """Map latents (n,) back to targets (n,), given a context (c, n): the inverse of `latent`, by bisection."""
+        low, high = np.full(len(latent), -FARTHEST_TARGET), np.full(len(latent), FARTHEST_TARGET)
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            is_below = self.latent(middle, context) < latent
+            low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+        target: FloatArray = 0.5 * (low + high)
+        return target
 
     def _far_latent(self, t: FloatArray, x: FloatArray, is_low: NDArray[np.bool_]) -> FloatArray:
         """Latents of rows whose tail underflows, from its logarithm."""

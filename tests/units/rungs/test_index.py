@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pydine.units.ladder import LadderSettings, fit_ladder
-from unit_data import linear_data, scores
-
-SETTINGS = LadderSettings(networks=2, hidden_units=6, iterations=60)
+from pydine.units.ladder import fit_ladder
+from unit_data import SETTINGS, linear_data, scores
 
 
 def index_data(n=500, seed=0, *, bump=False):

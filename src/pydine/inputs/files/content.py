@@ -37,11 +37,14 @@ class Content:
         Its bytes; it can be read more than once.
     max_bytes : int
         What it may unpack to.
+    notes : tuple of str, default=()
+        What was converted to read it.
     """
 
     source: str
     file: BinaryIO
     max_bytes: int
+    notes: tuple[str, ...] = ()
 
     def rewound(self) -> BinaryIO:
         """The file, to be read from the beginning."""
@@ -58,9 +61,16 @@ class Content:
         self.file.seek(max(0, size - count))
         return self.file.read()
 
-    def holding(self, content: bytes) -> Content:
-        """The same file with other bytes: those that it stands for."""
-        return replace(self, file=io.BytesIO(content))
+    def holding(self, content: bytes, *notes: str) -> Content:
+        """The same file with other bytes: those that it stands for; and what was done to have them."""
+        return replace(self, file=io.BytesIO(content), notes=(*self.notes, *notes))
+
+    def in_utf8(self) -> Content:
+        """The same text in UTF-8: what is not was written by a program of Windows, as far as anybody can tell."""
+        if _is_utf8(self.head()):
+            return self
+        text = self.rewound().read(self.max_bytes).decode("cp1252", errors="replace")
+        return self.holding(text.encode(), "the file is no UTF-8 and is read as Windows-1252 (Western European)")
 
     def unzipped(self) -> Content:
         """What a gzipped file holds."""
@@ -86,6 +96,14 @@ def opened(path: str, max_bytes: int) -> Iterator[Content]:
             yield Content(path, file, max_bytes)
         else:  # what comes through a pipe can be read once
             yield Content(path, io.BytesIO(_bounded(path, file, max_bytes)), max_bytes)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return len(head) == HEAD and error.start >= HEAD - 4  # a character that the head cuts in two
+    return True
 
 
 def _bounded(source: str, stream: BinaryIO, max_bytes: int) -> bytes:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pydine.inputs.files.cells import Habits, numbers_of
 from pydine.inputs.files.content import MOST_BYTES, Content, opened, too_large
-from pydine.inputs.files.frame import NotNumbers, TableFile
+from pydine.inputs.files.dates import DAYS, OF_DAY, SECONDS, SPANS
+from pydine.inputs.files.frame import NotNumbers, ReadColumn, TableFile, place
 from pydine.inputs.files.numpy_files import open_numpy
 from pydine.inputs.files.panics import read_by_polars
 from pydine.inputs.files.text import open_text
-from pydine.types import FloatArray, RowArray
+from pydine.types import RowArray
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,8 +96,11 @@ def _open(content: Content, kind: str, header: bool | None, separator: str | Non
             "export it as CSV."
         )
     if find_spec("polars") is None:
-        raise ImportError(f"reading {source} needs polars; install it with: pip install 'pydine[cli]'", name="polars")
-    return open_text(content, head, separator, header) if kind == "text" else _open_typed(content, kind)
+        raise ImportError(f"reading {source} needs polars; install it with: pip install polars", name="polars")
+    if kind != "text":
+        return _open_typed(content, kind)
+    content = content.in_utf8()
+    return open_text(content, content.head(), separator, header)
 
 
 def _open_typed(content: Content, kind: str) -> TableFile:
@@ -114,18 +119,31 @@ def _open_typed(content: Content, kind: str) -> TableFile:
     if n_rows * NUMBER_BYTES > content.max_bytes:  # a few bytes can stand for billions of equal rows
         raise too_large(source, content.max_bytes)
 
-    def column(position: int, rows: RowArray | None) -> FloatArray:
+    def column(position: int, rows: RowArray | None) -> ReadColumn:
         with read_by_polars(f"{source}: column {names[position]!r} cannot be read"):
             values = frame.select(names[position]).collect().to_series()
-            return _typed_numbers(values if rows is None else values.gather(rows))
+            return _typed_numbers(values if rows is None else values.gather(rows), rows)
 
     return TableFile(source, tuple(names), n_rows, column)
 
 
-def _typed_numbers(values: pl.Series) -> FloatArray:
+def _typed_numbers(values: pl.Series, rows: RowArray | None) -> ReadColumn:
+    """Numbers as they are, dates and times since a fixed moment, and text as in a file of text."""
     import polars as pl
 
-    if not (values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)):
-        kind = "dates or times" if values.dtype.is_temporal() else f"values of type {values.dtype}"
-        raise NotNumbers(f"it holds {kind}")
-    return np.asarray(values.cast(pl.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
+    how = ""
+    if values.dtype in (pl.String, pl.Categorical, pl.Enum):
+        text = values.cast(pl.String)
+        return numbers_of(text, Habits(True, lambda: None), lambda i: place(i if rows is None else int(rows[i]), None))
+    if values.dtype == pl.Date:
+        values, how = values.cast(pl.Int32), DAYS
+    elif values.dtype == pl.Datetime:
+        values, how = values.dt.epoch("us").cast(pl.Float64) * 1e-6, SECONDS
+    elif values.dtype == pl.Time:
+        values, how = values.cast(pl.Int64).cast(pl.Float64) * 1e-9, OF_DAY
+    elif values.dtype == pl.Duration:
+        values, how = values.dt.total_microseconds().cast(pl.Float64) * 1e-6, SPANS
+    elif not (values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)):
+        raise NotNumbers(f"it holds values of type {values.dtype}")
+    numbers = np.asarray(values.cast(pl.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
+    return ReadColumn(numbers, f"dates or times are read as {how}" if how else "")

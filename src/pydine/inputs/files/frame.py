@@ -5,9 +5,9 @@ Every refusal is a ValueError of one sentence that names the file and, where the
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,29 @@ from numpy.typing import NDArray
 from pydine.inputs.columns import Source
 from pydine.types import FloatArray, RowArray
 
-__all__ = ["Frame", "NotNumbers", "TableFile"]
+__all__ = ["Frame", "NotNumbers", "ReadColumn", "TableFile"]
 
 
 class NotNumbers(Exception):
-    """A column does not hold numbers; the text says what it holds."""
+    """A column does not hold numbers; the text says what it holds.
+
+    Parameters
+    ----------
+    reason : str
+    is_text : bool, default=True
+        Whether it is a column of text, and not one of numbers with some cells that are none.
+    """
+
+    def __init__(self, reason: str, *, is_text: bool = True) -> None:
+        super().__init__(reason)
+        self.is_text = is_text
+
+
+class ReadColumn(NamedTuple):
+    """Values of a column, shape (n,), and what was converted to have them; nothing is said of plain numbers."""
+
+    values: FloatArray
+    conversion: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,28 +53,33 @@ class TableFile:
     n_rows : int
         How many rows there are.
     column : callable
-        From the position of a column, and the positions of the rows to read (None for all), to values of shape (n,);
-        raises `NotNumbers`.
+        From the position of a column, and the positions of the rows to read (None for all), to a `ReadColumn` of n
+        values; raises `NotNumbers`.
     first_line : int or None, default=None
         In text files the line of the first row, so that messages can say which line a row is on.
+    notes : tuple of str, default=()
+        What was converted to read the file at all.
+    renamed : dict of str to str
+        Names that columns were given because an earlier one has theirs, and what that is. Made here.
     """
 
     source: str
     names: tuple[str, ...]
     n_rows: int
-    column: Callable[[int, RowArray | None], FloatArray]
+    column: Callable[[int, RowArray | None], ReadColumn]
     first_line: int | None = None
+    notes: tuple[str, ...] = ()
+    renamed: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Refuse a file without columns or rows, and names that do not say which column is meant."""
+        """Refuse a file without columns or rows, and rename columns whose name does not say which is meant."""
         if not self.names:
             raise ValueError(f"{self.source} has no columns.")
-        twice = [name for name, count in Counter(self.names).items() if name and count > 1]
-        if twice:
-            more = f" (and {len(twice) - 1} more names)" if len(twice) > 1 else ""
-            raise ValueError(
-                f"{self.source} has more than one column called {twice[0]!r}{more}; rename or remove the copies."
-            )
+        names = distinct(self.names)
+        object.__setattr__(
+            self, "renamed", {new: old for old, new in zip(self.names, names, strict=True) if new != old}
+        )
+        object.__setattr__(self, "names", names)
         if self.n_rows == 0:
             raise ValueError(f"{self.source} has {len(self.names)} columns but no rows of data.")
 
@@ -120,20 +143,35 @@ class TableFile:
             rows = np.sort(np.random.default_rng(seed).choice(self.n_rows, sample, replace=False))
         columns: dict[str, FloatArray] = {}
         left_out: dict[str, str] = {}
+        conversions: dict[str, str] = {}
         wanted = {*needed, *others}
         for position, name in enumerate(self.names):
             if name not in wanted:
                 continue
+            said = [f"called so because an earlier column is {self.renamed[name]!r}"] if name in self.renamed else []
             try:
-                columns[name] = self.column(position, rows)
+                columns[name], conversion = self.column(position, rows)
             except NotNumbers as reason:
                 if name in needed:
+                    mend = "encode labels as numbers, or leave the column out" if reason.is_text else "mend that cell"
                     raise ValueError(
-                        f"{self.source}: column {name!r} must hold numbers, but {reason}; text, dates and categories "
-                        "are not supported: encode them as numbers, or leave the column out."
+                        f"{self.source}: column {name!r} must hold numbers, but {reason}; {mend}."
                     ) from None
                 left_out[name] = str(reason)
-        return Frame(self.source, columns, left_out, self.n_rows, rows, self.first_line)
+                conversion = ""
+            said += [conversion] if conversion else []
+            if said:
+                conversions[name] = "; ".join(said)
+        return Frame(
+            self.source,
+            columns,
+            left_out,
+            self.n_rows,
+            rows,
+            self.first_line,
+            conversions=conversions,
+            notes=self.notes,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +192,10 @@ class Frame(Mapping[str, FloatArray]):
         Where the rows are in the file, counted from 0; None if they are all of them.
     first_line : int or None
         In text files the line of the first row.
-    n_dropped : int, default=0
-        Rows that were left out because a value was missing.
+    conversions : mapping of str to str
+        Columns that are no plain numbers in the file, and how they were read.
+    notes : tuple of str
+        What was converted to read the file at all.
     """
 
     source: str
@@ -164,7 +204,8 @@ class Frame(Mapping[str, FloatArray]):
     n_rows: int
     rows: RowArray | None = None
     first_line: int | None = None
-    n_dropped: int = field(default=0)
+    conversions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> FloatArray:
         return self.columns[name]
@@ -185,20 +226,28 @@ class Frame(Mapping[str, FloatArray]):
         kept = {name: values for name, values in self.columns.items() if name not in reasons}
         return replace(self, columns=kept, left_out={**self.left_out, **reasons})
 
-    def complete(self, *, omit: bool) -> Frame:
-        """The rows without missing values.
+    @property
+    def n_incomplete(self) -> int:
+        """Rows in which a value is missing or infinite."""
+        return int((~self.complete_rows).sum())
 
-        Parameters
-        ----------
-        omit : bool
-            Leave rows with a missing or an infinite value out and count them, or refuse the first.
-        """
+    @property
+    def complete_rows(self) -> NDArray[np.bool_]:
+        """Which rows have a finite value in every column, shape (n,)."""
         keep = np.ones(self.n_samples, dtype=np.bool_)
-        for name, values in self.columns.items():
-            finite = np.isfinite(values)
-            if not (omit or finite.all()):
-                raise ValueError(self._missing(name, finite))
-            keep &= finite
+        for values in self.columns.values():
+            keep &= np.isfinite(values)
+        return keep
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """How many values are missing or infinite, by column; those that lack none are not in it."""
+        counts = {name: int((~np.isfinite(values)).sum()) for name, values in self.columns.items()}
+        return {name: count for name, count in counts.items() if count}
+
+    def complete(self) -> Frame:
+        """The rows without missing values."""
+        keep = self.complete_rows
         if keep.all():
             return self
         if not keep.any():
@@ -206,15 +255,21 @@ class Frame(Mapping[str, FloatArray]):
                 f"{self.source}: every row has a missing value in one of the {len(self)} columns; use fewer columns."
             )
         rows = np.flatnonzero(keep) if self.rows is None else self.rows[keep]
-        columns = {name: values[keep] for name, values in self.columns.items()}
-        return replace(self, columns=columns, rows=rows, n_dropped=int((~keep).sum()))
+        return replace(self, columns={name: values[keep] for name, values in self.columns.items()}, rows=rows)
+
+    def refuse_missing(self) -> None:
+        """Raise with the first missing value, and where it is."""
+        for name, values in self.columns.items():
+            finite = np.isfinite(values)
+            if not finite.all():
+                raise ValueError(self._missing(name, finite))
 
     def _missing(self, name: str, finite: NDArray[np.bool_]) -> str:
         first, count = int(np.argmin(finite)), int((~finite).sum())
         cells = "1 missing value" if count == 1 else f"{count} missing values, the first"
         return (
             f"{self.source}: column {name!r} has {cells} in {self.place(first)}; mend the file, or pass --nan omit to "
-            "leave such rows out."
+            "use the rows that are there."
         )
 
     def place(self, row: int) -> str:
@@ -228,9 +283,24 @@ class Frame(Mapping[str, FloatArray]):
 
     def constant(self) -> list[str]:
         """Columns that hold one value in every row."""
-        return [name for name, values in self.columns.items() if values.min() == values.max()]
+        finite = {name: values[np.isfinite(values)] for name, values in self.columns.items()}
+        return [name for name, values in finite.items() if len(values) and values.min() == values.max()]
 
 
 def place(position: int, first_line: int | None) -> str:
     """Say where a row is: lines of a text are counted as editors do, rows of anything else from 1."""
     return f"row {position + 1}" if first_line is None else f"line {position + first_line}"
+
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names that differ: a copy of an earlier one has a number after it, as pandas does it. Blank ones stay."""
+    found: dict[str, None] = {}
+    taken, renamed = set(names), []
+    for name in names:
+        new, count = name, 0
+        while (new and new in found) or (count and new in taken):
+            count += 1
+            new = f"{name}.{count}"
+        found[new] = None
+        renamed.append(new)
+    return tuple(renamed)

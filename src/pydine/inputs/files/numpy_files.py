@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.inputs.files.content import Content, too_large
-from pydine.inputs.files.frame import NotNumbers, TableFile
-from pydine.types import FloatArray, RowArray
+from pydine.inputs.files.frame import NotNumbers, ReadColumn, TableFile
+from pydine.types import RowArray
 
 __all__ = ["open_numpy"]
 
@@ -38,11 +38,11 @@ def open_numpy(content: Content) -> TableFile:
         (n, first), (m, second) = sorted(lengths.items())[:2]
         raise ValueError(f"{source}: columns must be of equal length, but {first!r} has {n} rows and {second!r} {m}.")
 
-    def column(position: int, rows: RowArray | None) -> FloatArray:
+    def column(position: int, rows: RowArray | None) -> ReadColumn:
         array = columns[position][1] if rows is None else columns[position][1][rows]
         if array.dtype.kind not in "biuf":
             raise NotNumbers(f"it holds values of type {array.dtype}")
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return ReadColumn(np.ascontiguousarray(array, dtype=np.float64))
 
     return TableFile(source, tuple(name for name, _ in columns), next(iter(lengths), 0), column)
 

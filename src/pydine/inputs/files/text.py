@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from pydine.inputs.files.cells import Habits, numbers_of, uses_decimal_commas
 from pydine.inputs.files.content import HEAD, Content
-from pydine.inputs.files.frame import NotNumbers, TableFile, place
+from pydine.inputs.files.frame import ReadColumn, TableFile, place
 from pydine.inputs.files.panics import read_by_polars
-from pydine.types import FloatArray, RowArray
+from pydine.types import RowArray
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,11 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["open_text"]
 
 SEPARATORS = ",\t;|"
-# What people write for "no value", in lower case.
-MISSING = ["", "na", "n/a", "#n/a", "nan", "null", "none", "?", ".", "-", "--"]
-TRUTH = ["true", "false"]
-LONGEST_SHOWN = 30
 LINE_END = re.compile("\r\n|\n|\r|\\Z")
+EXCEL_SEPARATOR = re.compile('"?sep=(.)"?')  # a line before the header, by which Excel says what is between cells
+LOOKED_AT = 1000  # rows of a column that say how a file writes numbers
 
 
 def open_text(content: Content, head: bytes, separator: str | None, header: bool | None) -> TableFile:
@@ -43,8 +40,8 @@ def open_text(content: Content, head: bytes, separator: str | None, header: bool
         Whether the first line names the columns; None for yes, unless it is made of numbers, which is refused.
     """
     source = content.source
-    blank, first = _first_line(source, head)
-    separator = separator or max(SEPARATORS, key=lambda mark: (first.count(mark), -SEPARATORS.index(mark)))
+    blank, first, said = _first_line(source, head)
+    separator = separator or said or max(SEPARATORS, key=lambda mark: (first.count(mark), -SEPARATORS.index(mark)))
     cells = _cells(source, first, separator)
     if header is None and all(_is_number(cell) for cell in cells):
         raise ValueError(
@@ -57,23 +54,35 @@ def open_text(content: Content, head: bytes, separator: str | None, header: bool
     table = table[int(has_header) : len(table) - _blank_lines_at_the_end(content)]
     first_line = blank + 1 + int(has_header)
 
-    def column(position: int, rows: RowArray | None) -> FloatArray:
+    @cache
+    def decimal_comma() -> bool | None:
+        return uses_decimal_commas(table.to_series(i).head(LOOKED_AT) for i in range(table.width))
+
+    habits = Habits(separator == ",", decimal_comma)
+
+    def column(position: int, rows: RowArray | None) -> ReadColumn:
         cells = table.to_series(position)
-        return _numbers(cells if rows is None else cells.gather(rows), rows, first_line, separator != ",")
 
-    return TableFile(source, names, len(table), column, first_line)
+        def where(i: int) -> str:
+            return place(i if rows is None else int(rows[i]), first_line)
+
+        return numbers_of(cells if rows is None else cells.gather(rows), habits, where)
+
+    return TableFile(source, names, len(table), column, first_line, content.notes)
 
 
-def _first_line(source: str, head: bytes) -> tuple[int, str]:
-    """Find the header: how many blank lines come before it, and the line."""
+def _first_line(source: str, head: bytes) -> tuple[int, str, str | None]:
+    """Find the header: how many lines come before it, the line, and what the lines before say is between cells."""
     text = head.decode("utf-8-sig", errors="replace")
-    start = 0
-    for blank, end in enumerate(LINE_END.finditer(text)):  # a name may hold what Unicode calls a line end
+    start, separator = 0, None
+    for before, end in enumerate(LINE_END.finditer(text)):  # a name may hold what Unicode calls a line end
         line, start = text[start : end.start()], end.end()
         if not end.group() and len(head) == HEAD:
             raise ValueError(f"{source} has a first line of more than {HEAD >> 20} MiB, which is no header.")
-        if line.strip():
-            return blank, line
+        if said := EXCEL_SEPARATOR.fullmatch(line):
+            separator = said.group(1)
+        elif line.strip():
+            return before, line, separator
     raise ValueError(f"{source} is empty.")
 
 
@@ -123,33 +132,6 @@ def _blank_lines_at_the_end(content: Content) -> int:
     """Count the empty lines after the last row: polars makes rows of them."""
     tail = content.tail(4096)
     return max(0, tail[len(tail.rstrip(b"\r\n")) :].count(b"\n") - 1)
-
-
-def _numbers(cells: pl.Series, rows: RowArray | None, first_line: int, decimal_comma: bool) -> FloatArray:
-    """Turn cells into numbers, NaN where they are missing; refuse a column with a cell that is neither."""
-    import polars as pl
-
-    text = cells.str.strip_chars().str.to_lowercase()
-    missing = text.is_null() | text.is_in(MISSING)
-    for numbers in _readings(text, decimal_comma):
-        values = numbers.cast(pl.Float64, strict=False)
-        if not (values.is_null() & ~missing).any():
-            return np.asarray(values.fill_null(np.nan).to_numpy(), dtype=np.float64)
-    bad = text.cast(pl.Float64, strict=False).is_null() & ~missing
-    first = int(bad.arg_max() or 0)
-    shown = str(cells[first]).strip()
-    shown = shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + "…"
-    position = first if rows is None else int(rows[first])
-    raise NotNumbers(f"{place(position, first_line)} holds {shown!r}")
-
-
-def _readings(text: pl.Series, decimal_comma: bool) -> Iterator[pl.Series]:
-    """Ways to read cells as numbers: as they are, with decimal commas, and as true and false."""
-    yield text
-    if decimal_comma:
-        yield text.str.replace(",", ".", literal=True)
-    if (text.is_in([*TRUTH, *MISSING]) | text.is_null()).all():
-        yield text.replace(dict(zip(TRUTH, "10", strict=True)))
 
 
 def _is_number(cell: str) -> bool:

@@ -14,6 +14,8 @@ from pydine.units.rungs.training import LINEAR_PRECISION, trained
 from pydine.units.settings import LadderSettings
 from pydine.units.unit import Model
 
+BIAS_SPREAD = 0.5  # answer: of the hidden units' biases at the start: their middles lie within the data
+
 
 @dataclass(frozen=True)
 class NetworkRung(Rung):
@@ -56,7 +58,7 @@ class NetworkRung(Rung):
         rng = np.random.default_rng([SEED, self.start])
         decay[first] *= c  # so many inputs share the variance of a hidden unit's argument
         theta[first] = rng.standard_normal(h * c) / np.sqrt(c)
-        theta[first_bias] = 0.5 * rng.standard_normal(h)
+        theta[first_bias] = BIAS_SPREAD * rng.standard_normal(h)
 
     def _as_linear(self, network: Network, lesson: Lesson) -> tuple[FloatArray, FloatArray]:
         """Parameters (p,) that make a network the linear rung, whose columns come first, and their decay (p,)."""

@@ -8,7 +8,8 @@ from pydine.types import FloatArray
 from pydine.units.rungs.additive import additive
 from pydine.units.rungs.linear import ExpandedRung
 
-ROWS_PER_PRODUCT = 3  # it needs this many training rows for each product of two columns
+# answer: training rows for each product of two columns: with fewer, most of them would be noise.
+ROWS_PER_PRODUCT = 3
 
 
 def quadratic(context: FloatArray) -> FloatArray:

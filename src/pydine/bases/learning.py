@@ -1,0 +1,99 @@
+"""What flows have not learned of z yet: the information that it hides, and how uncertain that is.
+
+Whatever a flow misses of what z does stays in its latent as noise. Noise of relative variance t dilutes the squared
+correlation of the latents by 1 / (1 + t), so information I is too small by (exp(2 I) - 1) t / 2 nats to first order:
+nothing where there is no dependence, much where it is strong. How large t is follows from the optimism of a unit's
+models (`FittedUnit.unlearned`), which costs nothing to know.
+
+The three factors were chosen by mean interval score and mean error on simulated families other than those reported
+(benchmarks/coverage.py), once, for every base, number of rows, and number of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pydine.types import FloatArray
+
+# answer: relative variance of the noise left in a latent for each nat that may be unlearned, and by how much it may be
+# too much (what both sides miss of z alike does not dilute) or too little, as standard errors.
+LEFT, LEFT_BELOW, LEFT_ABOVE = 0.21, 0.105, 0.4
+SATURATION = 0.5  # answer: for each nat that may be hidden: the more it is, the smaller a share is put back
+# answer: by how much the value of a stack may be too high, and too low, as standard errors for each nat of optimism:
+# chosen by mean interval score on nine shapes other than those reported.
+STACK_BELOW, STACK_ABOVE = 0.1, 0.75
+# answer: what counts of this, and of what generated data lose: by least squares on the same families.
+OF_OPTIMISM, OF_LOST = 0.25, 0.5
+
+
+class Learned(NamedTuple):
+    """Information with what flows have missed put back, in nats: floats, or arrays with an entry for each pair.
+
+    Parameters
+    ----------
+    value : float or ndarray
+    added : float or ndarray
+        What was put back.
+    inflation : float or ndarray
+        By how much the standard error grows, since what is put back moves with the rows as well.
+    below, above : float or ndarray
+        By how much what was put back may be too much, and too little, as standard errors.
+    """
+
+    value: FloatArray
+    added: FloatArray
+    inflation: FloatArray
+    below: FloatArray
+    above: FloatArray
+
+    def errors(self, error: FloatArray | float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """From the standard error of all else, those of the value: downwards, upwards, and their mean square."""
+        below, above = np.hypot(self.inflation * error, self.below), np.hypot(self.inflation * error, self.above)
+        return below, above, np.sqrt(0.5 * (below * below + above * above))
+
+    def beside(self, optimism: float) -> Learned:
+        """The same where bases have learned shapes too, with this optimism, in nats."""
+        below, above = np.hypot(self.below, STACK_BELOW * optimism), np.hypot(self.above, STACK_ABOVE * optimism)
+        return self._replace(below=below, above=above)
+
+
+def with_unlearned(value: FloatArray | float, unlearned: FloatArray | float, d: int = 1) -> Learned:
+    """Put back what flows have missed.
+
+    Parameters
+    ----------
+    value : float or ndarray
+        Information in nats.
+    unlearned : float or ndarray
+        What may be unlearned of the two sides together, as `between` gives it.
+    d : int
+        Columns of the smaller side, over which information is taken to be spread evenly.
+    """
+    per_column = 2.0 * np.maximum(value, 0.0) / d
+    hidden = 0.5 * np.expm1(per_column) * unlearned  # in nats for each column, if all that may be unlearned were noise
+    known = 1.0 / (1.0 + SATURATION * hidden)
+    diluted = d * hidden * known
+    inflation = 1.0 + LEFT * np.exp(per_column) * unlearned * known**2
+    return Learned(value + LEFT * diluted, LEFT * diluted, inflation, LEFT_BELOW * diluted, LEFT_ABOVE * diluted)
+
+
+def relearned(learned: Learned, lost: FloatArray) -> Learned:
+    """What was put back, corrected by what estimates of generated data (replicates,) lost, in nats.
+
+    Generated data show what both sides miss of z alike, and how hard it is to learn; not what the flows were too plain
+    to have seen at all, which optimism hints at. So both count.
+    """
+    mean, noise = float(np.mean(lost)), float(np.std(lost, ddof=1) / np.sqrt(len(lost)))
+    added = OF_OPTIMISM * learned.added + OF_LOST * mean
+    doubt = np.hypot(OF_OPTIMISM * (mean - learned.added), OF_LOST * noise)
+    # How much too much was put back is known better now; how much too little is not.
+    below, above = np.hypot(0.5 * learned.below, doubt), np.hypot(learned.above, doubt)
+    return learned._replace(value=learned.value - learned.added + added, added=added, below=below, above=above)
+
+
+def between(unlearned: Sequence[float], dx: int) -> float:
+    """What may be unlearned of both sides together, each the mean of its latents, of which the first dx are x's."""
+    return float(np.mean(unlearned[:dx]) + np.mean(unlearned[dx:])) if unlearned else 0.0

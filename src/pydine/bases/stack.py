@@ -1,0 +1,122 @@
+"""Models of the same latents, stacked: mixed by held-out likelihood, and valued without what they have not learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from pydine.bases.average import averaged
+from pydine.bases.base import FittedBase, LogRatio, mean_and_error, mixed
+from pydine.kernels.mixing import mixture_log_density
+from pydine.latents.flows import Latents
+from pydine.types import FloatArray, RowArray
+from pydine.units.rows import dealt
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model of a stack.
+
+    Parameters
+    ----------
+    name : str
+    log_ratio : callable
+        As that of a `FittedBase`.
+    held_out, seen : ndarray, shape (n,)
+        Log-ratios of the sample's rows, in nats: by models that have not seen the row, and by those that new rows get.
+    trust : float
+        How far it may count, between 0 and 1.
+    """
+
+    name: str
+    log_ratio: LogRatio
+    held_out: FloatArray
+    seen: FloatArray
+    trust: float = 1.0
+
+    @classmethod
+    def of(cls, base: FittedBase, latents: Latents) -> Member:
+        """A base as a member."""
+        return cls(base.name, base.log_ratio, base.held_out, base.log_ratio(latents.both, latents.z))
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A mixture of members, whose weights maximise the likelihood of held-out rows.
+
+    A model predicts rows that it has learned from too well, and others not as well as the best of its kind would: it
+    follows the noise of the former. To first order in 1/n both errors are the same (Akaike 1973; Takeuchi 1976), so the
+    mean of what the stack says of rows in either case is what the best model would say. The plain bases are in the
+    stack, and what they are worth is known to a higher order: their closed forms, less the bias. So the value is
+    theirs, plus the mean by which the stack is above them.
+
+    Parameters
+    ----------
+    anchor : FittedBase
+        The average of the plain bases.
+    reference : ndarray, shape (n,)
+        The mean of what it says of rows, held out and seen.
+    folds : list of ndarray
+    members : tuple of Member
+    held_out, seen : ndarray, shape (n,)
+        Log-ratios of the sample's rows under the mixture, in nats.
+    weights : ndarray, shape (members,)
+    """
+
+    anchor: FittedBase
+    reference: FloatArray
+    folds: list[RowArray]
+    members: tuple[Member, ...]
+    held_out: FloatArray
+    seen: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, plain: Sequence[FittedBase], more: Sequence[Member], latents: Latents, folds: int) -> Stack:
+        """Stack plain bases, which were fitted to the latents, and more members."""
+        anchor, held = averaged(plain), dealt(latents.outwards, folds)
+        average = Member.of(anchor, latents)
+        members = (*(Member.of(base, latents) for base in plain), *more)
+        nothing = np.zeros(latents.n_rows)
+        empty = cls(anchor, 0.5 * (average.held_out + average.seen), held, members, nothing, nothing, np.zeros(0))
+        return empty._mixed()
+
+    def _mixed(self) -> Stack:
+        trust = np.array([member.trust for member in self.members])
+        ratios, weights = mixed(np.array([member.held_out for member in self.members]), self.folds, trust)
+        seen = mixture_log_density(np.array([member.seen for member in self.members]), weights)
+        return replace(self, held_out=ratios, seen=seen, weights=weights)
+
+    def joined_by(self, member: Member, part: float) -> Stack:
+        """The stack with one more member, as far as `part`, between 0 and 1, and without it for the rest."""
+        larger = replace(self, members=(*self.members, member))._mixed()
+        weights = np.append((1.0 - part) * self.weights, 0.0) + part * larger.weights
+        held_out = (1.0 - part) * self.held_out + part * larger.held_out
+        return replace(larger, held_out=held_out, seen=(1.0 - part) * self.seen + part * larger.seen, weights=weights)
+
+    def as_base(self, name: str) -> FittedBase:
+        """What the stack says, as a base."""
+        gain = float((0.5 * (self.held_out + self.seen) - self.reference).mean())
+        ratio = StackRatio(tuple(member.log_ratio for member in self.members), self.weights)
+        names = [member.name for member in self.members]
+        details = {**self.anchor.details, "mixture": dict(zip(names, self.weights.tolist(), strict=True))}
+        error = max(self.anchor.standard_error, mean_and_error(self.held_out)[1])
+        optimism = 2.0 * max(gain - float((self.held_out - self.anchor.held_out).mean()), 0.0)
+        evaluate = partial(np.asarray, self.held_out)
+        return FittedBase(name, self.anchor.value + gain, error, ratio, evaluate, details, optimism)
+
+
+@dataclass(frozen=True)
+class StackRatio:
+    """Log-ratios under a mixture of models."""
+
+    members: tuple[LogRatio, ...]
+    weights: FloatArray
+
+    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
+        """Log-ratios of latents (dx + dy, m) and their z (dz, m), shape (m,)."""
+        ratios: FloatArray = mixture_log_density(np.array([member(both, z) for member in self.members]), self.weights)
+        return ratios

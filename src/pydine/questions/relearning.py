@@ -1,0 +1,35 @@
+"""What an estimate loses because flows have to be learned: the fitted flow as a generative model.
+
+The latents of the sample are dealt out anew to the rows of z and mapped back through the fitted flows. In such data z
+does what the flows say that it does, and x and y depend on each other, given z, as the latents do. When they are
+estimated as the sample was, whatever is lost was lost in learning z again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pydine.inputs.table import Question
+from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.projection import FARTHEST_SCORE
+from pydine.types import FloatArray
+from pydine.units.rows import SEED
+
+REPLICATES = 5  # answer: datasets that are generated; their mean is then known to half of their spread
+
+
+def replicates(flow: RankFlow, latents: Latents) -> list[Question]:
+    """Questions about data that the fitted flow generates, with the sample's latents and its z."""
+    return [_replicate(flow, latents, i) for i in range(REPLICATES)]
+
+
+def _replicate(flow: RankFlow, latents: Latents, i: int) -> Question:
+    (dx, dy, _), n = latents.dimensions, latents.n_rows
+    order = latents.outwards
+    dealt = np.empty(n, dtype=np.intp)
+    dealt[order] = np.random.default_rng([SEED, i]).permutation(order)
+    columns: FloatArray = np.vstack([np.empty((dx + dy, n)), latents.z])
+    for row, (unit, fitted) in enumerate(flow.units.items()):
+        context = np.clip(columns[list(unit.context)], -FARTHEST_SCORE, FARTHEST_SCORE)
+        columns[unit.target] = fitted.target(latents.unprojected[row, dealt], context)
+    return Question.of(columns[:dx].T, columns[dx : dx + dy].T, columns[dx + dy :].T)

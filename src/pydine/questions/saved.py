@@ -1,0 +1,97 @@
+"""Fitted models in files: what a `DINE` has learned, without pickle.
+
+`archive` says how a file is made. The head of this kind holds the parameters, and the version of pydine that wrote it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pydine._version import __version__
+from pydine.archive import Refused, Schema
+from pydine.bases import average, elliptical, flow, mixture, stack
+from pydine.disk import write_whole
+from pydine.latents import flows, paper, projection, scores
+from pydine.questions import fitting, policy
+from pydine.results import InformationEstimate
+from pydine.units import network, plan, rows, unit
+from pydine.units.rungs import registry
+
+__all__ = ["read_model", "write_model"]
+
+# Whatever a fit leaves in an estimator is made of these, numbers, arrays, lists, tuples and dictionaries.
+MODEL = Schema(
+    "pydine.model",
+    1,
+    (
+        network.Network,
+        unit.Model,
+        unit.FittedUnit,
+        plan.Unit,
+        rows.View,
+        scores.ScoreMap,
+        projection.Sketch,
+        projection.FunctionsOfZ,
+        projection.Projection,
+        flows.RankFlow,
+        paper.PaperFlow,
+        elliptical.EllipticalRatio,
+        average._AverageRatio,
+        flow._DirectionRatio,
+        mixture.Gaussians,
+        mixture.MixtureRatio,
+        stack.StackRatio,
+        fitting.NewRows,
+        policy.Verdict,
+        InformationEstimate,
+    ),
+    registry.EXPANSIONS,
+)
+
+
+PARTS = ("parameters", "learned")
+
+
+def write_model(path: str | os.PathLike[str], parameters: Mapping[str, Any], learned: Mapping[str, Any]) -> None:
+    """Write a model to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        A file that is there is replaced.
+    parameters : mapping of str to plain value
+    learned : mapping of str to object
+        The attributes that a fit left.
+    """
+    for name, value in parameters.items():
+        if value is not None and not isinstance(value, bool | int | float | str | np.number | np.bool_):
+            raise ValueError(
+                f"{name} must be a number, a text or None to be saved, but is a {type(value).__name__}; "
+                f"change it with set_params({name}=...), which leaves what was learned as it is."
+            )
+    content = MODEL.to_bytes({"parameters": dict(parameters), "learned": dict(learned)}, pydine=__version__)
+    write_whole(Path(path), content)
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the parameters of a model, and the attributes that a fit left.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one that `write_model` wrote, or not as it was written.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        content, _ = MODEL.from_bytes(Path(path).read_bytes())
+        if not (isinstance(content, dict) and all(isinstance(content.get(part), dict) for part in PARTS)):
+            raise Refused("does not hold a model")
+    except Refused as error:
+        raise ValueError(f"{os.fspath(path)!r} {error}; fit the model again, or load another file.") from None
+    return content["parameters"], content["learned"]

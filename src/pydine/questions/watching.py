@@ -1,0 +1,33 @@
+"""A bar in notebooks for questions that take longer than two seconds, counted in flows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from pydine.show.notebook import NotebookBar, in_notebook
+from pydine.units.execution import is_watched, watched_by
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+
+
+def shown_in_notebooks(label: str) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
+    """Have a door show in a notebook how far it is, unless somebody watches already."""
+
+    def decorate(door: Callable[P, Answer]) -> Callable[P, Answer]:
+        @wraps(door)
+        def watched(*arguments: P.args, **options: P.kwargs) -> Answer:
+            if is_watched() or not in_notebook():
+                return door(*arguments, **options)
+            bar = NotebookBar(label)
+            try:
+                with watched_by(bar):
+                    return door(*arguments, **options)
+            finally:
+                bar.close()
+
+        return watched
+
+    return decorate

@@ -95,6 +95,8 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
 	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
 	@echo "  $(BIN)/python benchmarks/general.py      dependence of any shape, and none, with every base"
+	@echo "  $(BIN)/python benchmarks/mixed.py        columns of any kind: published tasks and other families"
+	@echo "  $(BIN)/python benchmarks/mixed_level.py  level of the test on columns of any kind"
 	@echo "  $(BIN)/python benchmarks/beyond_normal.py --samples DIR  a public benchmark (samples: beyond_normal_peers.py)"
 	@echo "  $(BIN)/python benchmarks/pairwise.py     all pairs of a table: time and memory, beside peers"
 	@echo "  $(BIN)/python benchmarks/causal_discovery.py  skeletons of random graphs with PC, beside other tests"

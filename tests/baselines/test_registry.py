@@ -64,7 +64,9 @@ def test_unknown_name() -> None:
 
 @pytest.mark.parametrize("name", [name for name, a in baselines.ESTIMATORS.items() if not a.given_z])
 def test_z_where_there_can_be_none(name: str) -> None:
-    with pytest.raises(ValueError, match=r"z must be None for .* alone; use gaussian_copula, ksg, ccmi"):
+    with pytest.raises(
+        ValueError, match=r"z must be None for .* alone; use gaussian_copula, ksg, mixed_neighbours, ccmi"
+    ):
         baselines.estimate(name, *sample())
 
 

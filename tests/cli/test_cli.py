@@ -293,8 +293,19 @@ def test_a_sample_is_said_to_be_one(run):
 
 def test_tied_values_are_one_note(run, folder):
     make_frame().with_columns(pl.col("cause", "outcome").round(0)).write_csv(folder / "ties.csv")
-    done = run("rank", "ties.csv", "-t", "outcome", "--without", "noise")
+    question = "rank", "ties.csv", "-t", "outcome", "--without", "noise"
+    assert "Repeated values in" not in run(*question).stderr  # steps are handled
+    done = run(*question, "--kind", "cause=continuous", "--kind", "outcome=continuous")
     assert done.stderr.count("Repeated values in") == 1
+
+
+def test_kinds_are_said_on_the_command_line(run):
+    question = "mi", "data.csv", "-x", "cause", "-y", "outcome"
+    record = json.loads(run(*question, "--json", "--kind", "cause=continuous").stdout)
+    assert record["kinds"] == []
+    assert 0.0 < record["correlation"] < 1.0
+    assert record["explained"] is None
+    assert "must be COLUMN=KIND" in " ".join(run(*question, "--kind", "cause").stderr.split())
 
 
 def test_nothing_is_cut_off_on_a_narrow_terminal(run, monkeypatch):

@@ -43,6 +43,11 @@ def labels(rng, dz):
     return (x > 0.0) * 1.0, y, z
 
 
+def counted(rng, dz):
+    x, y, z = ordinary(rng, dz)
+    return rng.poisson(np.exp(0.4 * x)) * 1.0, np.where(rng.random(N) < 0.3, 0.0, np.exp(y)), z
+
+
 def determined(rng, dz):
     _, y, z = ordinary(rng, dz)
     return np.exp(z[:, 0]), y, z
@@ -64,6 +69,7 @@ QUESTIONS = {
     **{f"tied, dz = {dz}": (tied, dz) for dz in (0, 1, 3)},
     **{f"clustered, dz = {dz}": (clustered, dz) for dz in (0, 2)},
     **{f"labels, dz = {dz}": (labels, dz) for dz in (0, 2)},
+    **{f"counts and point masses, dz = {dz}": (counted, dz) for dz in (0, 1)},
     **{f"z determines x, dz = {dz}": (determined, dz) for dz in (1, 3)},
     "a sum of z is x, dz = 2": (combined, 2),
     **{f"x equals y, dz = {dz}": (equal, dz) for dz in (0, 2)},

@@ -1,7 +1,6 @@
 """What is asked of columns before anything is estimated, and the words for it."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -101,38 +100,27 @@ class TestTies:
         assert tied_share(np.array(values, dtype=float)) == alike / len(values)
 
     def test_one_warning_names_every_column(self):
-        blocks = [
-            block(np.repeat([0.0, 1.0], N // 2), "x", ("a",)),
-            block(B, "y", ("b",)),
-            block(np.column_stack([C, np.round(E)]), "z", ("c", "e")),
-        ]
         with pytest.warns(TiesWarning) as caught:
-            warn_of_ties(blocks)
+            warn_of_ties([("column 'a' of x", "a", 1.0), ("column 'e' of z", "e", tied_share(np.round(E)))])
         (warning,) = caught
         text = str(warning.message)
         assert text.startswith("Tied values in column 'a' of x (100% of the rows) and column 'e' of z (")
-        assert "assumes continuous variables" in text
+        assert text.endswith("the estimate is that of a smoothed variable.")
         assert warning.message.shares == {"a": 1.0, "e": tied_share(np.round(E))}
 
     @pytest.mark.parametrize("ask", [read_question, pydine.mutual_information])
     def test_points_at_the_caller(self, ask):
         with pytest.warns(TiesWarning) as caught:
-            ask(np.round(A), B)
+            ask(np.round(A), B, kinds={"x": "continuous"})
         assert caught[0].filename == __file__
 
-    @pytest.mark.parametrize(("tied", "warns"), [(3, False), (4, True)])
-    def test_more_than_a_twentieth_of_the_rows(self, tied, warns):
-        x = A.copy()
-        x[:tied] = x[0]  # 5% of 60 rows is 3
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            read_question(x, B)
-        assert [warning.category for warning in caught] == [TiesWarning] * warns
-        assert not warns or caught[0].message.shares == {"x": pytest.approx(tied / N)}
+    @pytest.mark.parametrize("kinds", [None, {"x": "ordinal"}, {"x": "nominal"}])
+    def test_a_kind_that_is_handled_needs_no_warning(self, kinds):
+        assert read_question(np.round(A), B, kinds=kinds).kinds[0] == ((kinds or {}).get("x", "ordinal"),)
 
     def test_many_columns_are_not_all_listed(self):
-        with pytest.warns(TiesWarning, match=r"column 4 of x \(.*\) and 3 more: ") as caught:
-            warn_of_ties([block(np.random.default_rng(2).integers(0, 9, size=(N, 8)))])
+        with pytest.warns(TiesWarning, match=r"column 4 of x \(.*\) and 3 more, which") as caught:
+            warn_of_ties([(f"column {i} of x", f"x{i}", 0.5) for i in range(8)])
         assert len(caught[0].message.shares) == 8
 
     def test_dropped_rows_do_not_count(self):
@@ -145,7 +133,7 @@ class TestTies:
 
     def test_pickles(self):
         with pytest.warns(TiesWarning) as caught:
-            read_question(np.round(A), B)
+            read_question(np.round(A), B, kinds={"x": "continuous"})
         copy = pickle.loads(pickle.dumps(caught[0].message))
         assert str(copy) == str(caught[0].message)
         assert copy.shares == caught[0].message.shares

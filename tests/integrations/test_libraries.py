@@ -221,11 +221,12 @@ def test_tigramite_may_name_columns_in_any_order():
     assert test.measure == "dine"
 
 
-def test_tigramite_s_discrete_values_are_refused():
-    x = series(100)
-    marks = np.ones((100, 1), dtype=int)
-    with pytest.raises(ValueError, match="data_type must be 0 everywhere, but marks values as discrete"):
-        tigramite.DineTest().run_test_raw(x[:, [0]], x[:, [1]], x_type=marks)
+def test_tigramite_s_discrete_values_are_labels():
+    rng = np.random.default_rng(0)
+    code, marks = rng.integers(0, 3, 300), np.ones((300, 1), dtype=int)
+    y = rng.standard_normal(300) + (code == 1)  # in no order of the codes
+    _, pvalue = tigramite.DineTest().run_test_raw(code[:, None] * 1.0, y[:, None], x_type=marks)
+    assert pvalue == pytest.approx(dowhy.DineTest()(code.astype(str), y), rel=1e-9)
 
 
 # --- pgmpy and dowhy, where they are installed ---

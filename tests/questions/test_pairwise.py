@@ -136,7 +136,7 @@ def test_frames_in_frames_out(data, found, kind):
     assert isinstance(frame, kind)
     assert isinstance(matrix, kind)
     columns = ["x", "y", "information", "standard_error", "low", "high", "pvalue", "adjusted_pvalue", "base", "n"]
-    assert list(frame.columns) == columns
+    assert list(frame.columns) == [*columns, "correlation", "explained"]
     assert len(frame) == 10
     values = np.asarray(frame["information"])
     assert (np.diff(values) <= 0).all()
@@ -315,8 +315,9 @@ def test_bad_columns(data):
     np.testing.assert_allclose(found.values[np.ix_(others, others)], without.values, rtol=1e-12)
     with pytest.raises(ValueError, match="at least 16 rows"):
         pairwise_information({name: column[:12] for name, column in data.items()}, "rest")
+    ties = {"x": data["x"], "ties": np.round(data["near"])}
     with pytest.warns(pydine.TiesWarning, match="'ties' of data"):
-        pairwise_information({"x": data["x"], "ties": np.round(data["near"])}, base="gaussian")
+        pairwise_information(ties, base="gaussian", kinds={"ties": "continuous"})
 
 
 def test_a_picture(found, data):

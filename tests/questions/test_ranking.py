@@ -122,10 +122,10 @@ def test_threads_change_nothing(data):
 
 
 def test_ties_are_warned_of_once(data):
-    data = {name: np.round(values, 1) for name, values in data.items()}
+    data = {name: np.round(values) for name, values in data.items()}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        rank(data, "y", base="gaussian")
+        rank(data, "y", base="gaussian", kinds=dict.fromkeys(data, "continuous"))
     assert [warning.category for warning in caught] == [pydine.TiesWarning]
     assert set(caught[0].message.shares) == set(data)
 

@@ -120,11 +120,10 @@ def test_what_ties_leave_nothing_of():
     rng = np.random.default_rng(0)
     c = rng.integers(0, 4, 200).astype(float)
     table = {"c": c, "large": (c > 1).astype(float), "y": rng.standard_normal(200)}
-    with pytest.warns(pydine.TiesWarning, match="column 'c' of data"):
-        test = TableTest(table)
+    test = TableTest(table)
     with pytest.warns(UserWarning, match="nothing is left to tell"):
         assert test.ask_columns(1, 2, [0]).pvalue == 1.0
-    assert test.ask_columns(1, 2).pvalue > 0.01  # ties were told of once
+    assert test.ask_columns(1, 2).pvalue > 0.01
 
 
 def test_some_columns_of_a_side_may_be_known_already():
@@ -183,7 +182,7 @@ def test_bad_tables_are_refused_before_the_search():
         TableTest(frame.assign(b=1.0))
     with pytest.raises(ValueError, match="data must hold finite numbers, but 1 of its 150 rows"):
         TableTest(frame.assign(b=[np.nan, *frame.b[1:]]))
-    with pytest.raises(ValueError, match="column 'b' of data must hold real numbers, but holds strings"):
+    with pytest.raises(ValueError, match=r"column 'b' of data must vary, but is constant \('text' in every row"):
         TableTest(frame.assign(b="text"))
     left_out = TableTest(frame.assign(b=[np.nan, *frame.b[1:]]), nan_policy="omit")
     assert left_out.values.shape == (149, 5)

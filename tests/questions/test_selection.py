@@ -246,27 +246,26 @@ class TestClasses:
         np.testing.assert_array_equal(selector.support_, quick(target="classes").fit(X, y.astype(str)).support_)
 
     @pytest.mark.parametrize(
-        ("y", "target", "width", "is_classes"),
+        ("y", "target", "kind"),
         [
-            ([0.5, 1.5, 2.5, 3.5], "auto", 1, False),
-            ([0, 1, 2, 0, 1, 2], "auto", 2, True),
-            ([0, 1, 2, 0, 1, 2], "numbers", 1, False),
-            ([0.0, 1.0, 2.0, 0.0, 1.0, 2.0], "auto", 1, False),
-            ([0.0, 1.0, 2.0, 0.0, 1.0, 2.0], "classes", 2, True),
-            (list(range(11)) * 3, "auto", 1, False),
-            ([0.0, 7.0, 0.0, 7.0], "auto", 1, True),
-            ([0.0, 7.0, 0.0, 7.0], "numbers", 1, False),
-            ([True, False, True, False], "auto", 1, True),
-            (["b", "a", "c", "a", "b", "c"], "auto", 2, True),
+            ([0.5, 1.5, 2.5, 3.5], "auto", "continuous"),
+            ([0, 1, 2, 0, 1, 2], "auto", "nominal"),
+            ([0, 1, 2, 0, 1, 2], "numbers", "ordinal"),
+            ([0.0, 1.0, 2.0, 0.0, 1.0, 2.0], "auto", "ordinal"),
+            ([0.0, 1.0, 2.0, 0.0, 1.0, 2.0], "classes", "nominal"),
+            (list(range(11)) * 3, "auto", "ordinal"),
+            ([0.0, 7.0, 0.0, 7.0], "auto", "nominal"),
+            ([True, False, True, False], "auto", "nominal"),
+            (["b", "a", "c", "a", "b", "c"], "auto", "nominal"),
         ],
     )
-    def test_reading_a_target(self, y, target, width, is_classes):
-        columns, found = read_target(np.array(y), target)
-        assert columns.shape == (len(y), width)
-        assert found is is_classes
-        objects, as_objects = read_target(np.array(y, dtype=object), "numbers" if not is_classes else "classes")
-        np.testing.assert_array_equal(objects, columns)
-        assert as_objects is is_classes
+    def test_reading_a_target(self, y, target, kind):
+        column, found = read_target(np.array(y), target)
+        assert column.shape == (len(y),)
+        assert found == kind
+        objects, as_objects = read_target(np.array(y, dtype=object), "classes" if kind == "nominal" else "numbers")
+        np.testing.assert_array_equal(objects, column)
+        assert as_objects == kind
 
     @pytest.mark.parametrize(
         ("y", "target", "message"),

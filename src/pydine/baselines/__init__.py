@@ -93,6 +93,13 @@ ESTIMATORS: dict[str, Baseline] = _by_name(
         "ksg:ksg",
         seeded=False,
     ),
+    Baseline(
+        "mixed_neighbours",
+        "mixed neighbours",
+        "Mesner and Shalizi (2020)",
+        "mixed_neighbours:mixed_neighbours",
+        seeded=False,
+    ),
     Baseline("mine", "MINE", "Belghazi et al. (2018)", "neural:mine", ("jax",), given_z=False),
     Baseline("dv", "DV", "Donsker and Varadhan (1983)", "neural:donsker_varadhan", ("jax",), given_z=False),
     Baseline("nwj", "NWJ", "Nguyen, Wainwright and Jordan (2010)", "neural:nwj", ("jax",), given_z=False),

@@ -11,7 +11,7 @@ import typer
 from pydine.cli import options
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
 from pydine.cli.graph_files import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import Format, answer, check_place, facts, listening, page, plain_table, tell
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def graph(
     backend: BackendOption = None,
     scheduler: SchedulerOption = None,
     nan: options.Nan = options.Missing.omit,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -76,6 +77,7 @@ def graph(
             alpha=alpha,
             random_state=seed,
             n_jobs=workers(backend, jobs, threads(jobs, whole)),
+            kinds=kinds_of(kind),
             show_progress=is_watched,
         )
     names = list(frame)

@@ -83,6 +83,17 @@ class Request:
         return frame.without(dict.fromkeys(nameless, "it has no name"))
 
 
+def kinds_of(options: Sequence[str] | None) -> dict[str, str] | None:
+    """Read the options --kind COLUMN=KIND; the column may have an equals sign in its name, the kind has none."""
+    kinds = {}
+    for option in options or ():
+        name, equals, kind = option.rpartition("=")
+        if not (equals and name):
+            raise typer.BadParameter(f"must be COLUMN=KIND, such as code=nominal, not {option!r}", param_hint="--kind")
+        kinds[name] = kind.strip()
+    return kinds or None
+
+
 def threads(jobs: int | None, frame: Frame) -> int | None:
     """How many threads to use if nobody said: on few rows they cost more than they gain."""
     if jobs == 0:

@@ -11,7 +11,7 @@ import typer
 
 from pydine.cli import options
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import (
     Format,
     answer,
@@ -70,6 +70,7 @@ def matrix(
         ),
     ] = None,
     nan: options.Nan = options.Missing.omit,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -117,6 +118,7 @@ def matrix(
             n_jobs=n_jobs,
             nan_policy="omit",
             cache=cache,
+            kinds=kinds_of(kind),
         )
     columns = result.columns()
     rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pydine.cli import options
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import Format, answer, error_of, facts, flat, tell, watching
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def mi(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     nan: options.Nan = options.Missing.omit,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -68,6 +69,7 @@ def mi(
             random_state=seed,
             n_jobs=threads(jobs, frame),
             nan_policy="omit",
+            kinds=kinds_of(kind),
         )
     record = {**facts(frame), **described(estimate, level)}
     answer(form, record, [flat(record)], lambda: _shown(estimate, level), frame=frame)
@@ -91,6 +93,9 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
         "level": level,
         "bits": estimate.bits,
         "base": estimate.base,
+        "correlation": estimate.correlation,
+        "explained": estimate.explained,
+        "kinds": [kind for kinds in estimate.kinds for kind in kinds],
         "gain_over_gaussian": estimate.details.get("gain_over_gaussian", math.nan),
         "unlearned": estimate.details.get("unlearned", 0.0),
         "uncertainty": estimate.details.get("uncertainty", {}),
@@ -143,9 +148,11 @@ def meaning(estimate: InformationEstimate, level: float) -> str:
         return f"{start} information of {x} about {y} was found: the interval reaches zero. That is no proof of none."
     verb = "tells" if len(estimate.names[0]) == 1 else "tell"
     start = f"{known[0].upper()}{known[1:]}, {x} still {verb}" if known else f"{x} {verb}"
-    # Two normal variables with this correlation have this much information (Linfoot, 1957).
-    correlation = math.sqrt(-math.expm1(-2.0 * estimate.value))
-    return f"{start} about {y} as much as a correlation of {correlation:.2f} does between two normal variables."
+    share = "" if estimate.explained is None else f", {estimate.explained:.0%} of what there is to know"
+    return (
+        f"{start} about {y} as much as a correlation of {estimate.correlation:.2f} does between two normal variables"
+        f"{share}."
+    )
 
 
 def listed(names: tuple[str, ...]) -> str:

@@ -70,6 +70,16 @@ Nan = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="What a column is, where it is not what its values say: [bold]continuous[/bold], [bold]ordinal[/bold] or "
+        "[bold]nominal[/bold]; as often as needed.",
+        rich_help_panel=DATA,
+    ),
+]
 Sample = Annotated[
     int | None,
     typer.Option(

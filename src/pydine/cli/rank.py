@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydine.cli import options
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import (
     Format,
     answer,
@@ -48,6 +48,7 @@ def rank(
     backend: BackendOption = None,
     scheduler: SchedulerOption = None,
     nan: options.Nan = options.Missing.omit,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -80,6 +81,7 @@ def rank(
             random_state=seed,
             n_jobs=workers(backend, jobs, threads(jobs, frame)),
             nan_policy="omit",
+            kinds=kinds_of(kind),
             progress=None if watch is None else False,
             watch=watch,
         )
@@ -128,6 +130,8 @@ def _line(ranked: RankedColumn) -> dict[str, Any]:
             f"adjusted_pvalue_{suffix}": adjusted,
             f"base_{suffix}": None if estimate is None else estimate.base,
             f"n_{suffix}": None if estimate is None else estimate.n_samples,
+            f"correlation_{suffix}": None if estimate is None else estimate.correlation,
+            f"explained_{suffix}": None if estimate is None else estimate.explained,
         }
     return {**line, "adds_nothing": ranked.adds_nothing}
 

@@ -14,7 +14,7 @@ import typer
 from pydine._version import __version__
 from pydine.cli import options
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.output import done_to, listening, note, save, tell
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def report(
     backend: BackendOption = None,
     scheduler: SchedulerOption = None,
     nan: options.Nan = options.Missing.omit,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -67,6 +68,7 @@ def report(
             base=base.value,
             seed=seed,
             n_jobs=workers(backend, jobs, threads(jobs, frame)),
+            kinds=kinds_of(kind),
             provenance=_provenance(file, out),
         )
         page = to_html(content)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pydine.cli import options
-from pydine.cli.inputs import Request, threads
+from pydine.cli.inputs import Request, kinds_of, threads
 from pydine.cli.mi import X, Y, Z, described, listed
 from pydine.cli.output import Format, answer, facts, flat, pvalue, tell, watching
 
@@ -63,6 +63,7 @@ def independence(
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
     nan: options.Nan = options.Missing.omit,
+    kind: options.Kinds = None,
     sample: options.Sample = None,
     header: options.Header = None,
     separator: options.Separator = None,
@@ -100,6 +101,7 @@ def independence(
             random_state=seed,
             n_jobs=threads(jobs, frame),
             nan_policy="omit",
+            kinds=kinds_of(kind),
         )
     record = {
         **facts(frame),

@@ -6,6 +6,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from pydine.inputs.columns import Columns
 
 # Rows that are needed beyond the number of columns, for the covariance to have degrees of freedom left.
 SPARE_ROWS = 10
-# A column is reported when more than this share of its rows have a value in common with another row.
+# A column has ties to speak of when more than this share of its rows have a value in common with another row.
 TIED_SHARE = 0.05
 # Sums of squares of what lies between stay clear of float64's overflow and underflow, whatever n.
 SMALLEST_SPREAD, LARGEST_VALUE = 1e-140, 1e140
@@ -25,8 +26,12 @@ PACKAGE_FOLDER = str(Path(__file__).parents[1]) + os.sep
 Kept = NDArray[np.bool_] | None  # which rows are left, if not all
 
 
+class LeftOutWarning(UserWarning):
+    """Columns of a table that nothing can be learned from, such as identifiers, are left out."""
+
+
 class TiesWarning(UserWarning):
-    """Columns hold tied values, though the estimator assumes continuous variables.
+    """Columns that are said to be continuous hold tied values.
 
     Attributes
     ----------
@@ -59,7 +64,7 @@ def finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], Ke
         keep &= finite.all(axis=1)
     if keep.all():
         return blocks, None
-    return [Columns(block.label, block.names, block.values[keep]) for block in blocks], keep
+    return [replace(block, values=block.values[keep]) for block in blocks], keep
 
 
 def check_range(block: Columns) -> None:
@@ -67,8 +72,10 @@ def check_range(block: Columns) -> None:
     lows, highs = block.values.min(axis=0), block.values.max(axis=0)
     for i, (low, high) in enumerate(zip(lows.tolist(), highs.tolist(), strict=True)):
         if low == high:
+            labels = block.levels.get(block.names[i])
+            value = f"{low:g}" if labels is None else repr(labels[int(low)])
             raise ValueError(
-                f"{block.where(i)} must vary, but is constant ({low:g} in every row); leave the column out."
+                f"{block.where(i)} must vary, but is constant ({value} in every row); leave the column out."
             )
         if max(-low, high) > LARGEST_VALUE or high - low < SMALLEST_SPREAD:
             raise ValueError(
@@ -84,26 +91,25 @@ def tied_share(column: NDArray[np.float64]) -> float:
     return float(counts[counts > 1].sum() / len(column))
 
 
-def warn_of_ties(blocks: Sequence[Columns]) -> None:
-    """Warn once, if more than `TIED_SHARE` of the rows of a column have a value in common with another row."""
-    shares = [
-        (block.where(i), block.names[i], tied_share(column))
-        for block in blocks
-        for i, column in enumerate(block.values.T)
-    ]
-    tied = [found for found in shares if found[2] > TIED_SHARE]
+def warn_of_ties(tied: Sequence[tuple[str, str, float]]) -> None:
+    """Warn once of columns that are said to be continuous but have steps: where, name, and share of tied rows."""
     if not tied:
         return
     shown = [f"{where} ({share:.0%} of the rows)" for where, _, share in tied[:5]]
     more = [f"{len(tied) - 5} more"] if len(tied) > 5 else []
     warning = TiesWarning(
-        f"Tied values in {enumeration(shown + more)}: the estimator assumes continuous variables and gives "
-        "tied rows the average of their ranks, so that the estimate is that of a smoothed variable and may "
-        "be too small or too large. Take finer measurements if there are any, or add a little noise to those "
-        "columns and see how far the estimate moves."
+        f"Tied values in {enumeration(shown + more)}, which kinds= says are continuous: the estimate is that of a "
+        "smoothed variable."
     )
     warning.shares = {name: share for _, name, share in tied}
     warnings.warn(warning, stacklevel=_level_of_caller())
+
+
+def warn_left_out(reasons: Mapping[str, str]) -> None:
+    """Say once which columns of a table are left out, and why."""
+    shown = [f"{where} {reason}" for where, reason in list(reasons.items())[:5]]
+    more = f", and {len(reasons) - 5} more" if len(reasons) > 5 else ""
+    warnings.warn(f"Left out: {'; '.join(shown)}{more}.", LeftOutWarning, stacklevel=_level_of_caller())
 
 
 def _level_of_caller() -> int:

@@ -1,22 +1,24 @@
 """Whatever holds columns, read as named columns of float64.
 
-Arrays, lists, pandas / polars / pyarrow columns and frames, or references into a ``data`` argument. Every
+Arrays, lists, pandas / polars / pyarrow columns and frames, or references into a ``data`` argument. Numbers are what
+they are; text, categories and booleans become codes, with the kind that their type says. Every
 refusal is a ValueError of one sentence that names the argument, what was expected, what came and what to do.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.kinds import Kind
 from pydine.inputs.names import with_different_names
 from pydine.results import default_names
 from pydine.types import FloatArray
@@ -25,23 +27,17 @@ __all__ = ["Columns", "Source", "frame_library", "read_columns"]
 
 # What to do about values that are not real numbers, by what they are.
 ADVICE = {
-    "strings": "encode them as numbers, or pass data= if these are the names of columns",
     "dates or times": "turn them into numbers first, such as days since a fixed date",
-    "categories": "encode them as numbers first, if their order means something",
     "complex numbers": "pass the real and the imaginary part as two columns",
     "nested lists or records": "spread them over columns of their own",
     "Python objects": "convert them first, for instance with astype(float)",
 }
 ARRAY_KINDS = {
-    **dict.fromkeys("UST", "strings"),
     **dict.fromkeys("Mm", "dates or times"),
     "c": "complex numbers",
     "V": "nested lists or records",
 }
 FRAME_KINDS: dict[type[nw.dtypes.DType], str] = {
-    nw.String: "strings",
-    nw.Categorical: "categories",
-    nw.Enum: "categories",
     nw.List: "nested lists or records",
     nw.Array: "nested lists or records",
     nw.Struct: "nested lists or records",
@@ -60,15 +56,31 @@ class Columns:
         One name a column.
     values : ndarray of float64, shape (n, d)
         C-contiguous. May share memory with the caller's data: not to be written to.
+    kinds : tuple of Kind or None
+        What the type of each column says of it; None where the values will tell. Empty if all of them will.
+    levels : mapping of str to tuple of str
+        By the name of a column of labels: what its codes 0, 1, ... stand for.
     """
 
     label: str
     names: tuple[str, ...]
     values: FloatArray
+    kinds: tuple[Kind | None, ...] = ()
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def where(self, i: int) -> str:
         """Say which column the i-th is, as an error message puts it."""
         return _where(self.label, self.names[i], i)
+
+    def kind(self, i: int) -> Kind | None:
+        """What the type of the i-th column says of it."""
+        return self.kinds[i] if self.kinds else None
+
+    def only(self, columns: Sequence[int]) -> Columns:
+        """Some of the columns."""
+        names = tuple(self.names[i] for i in columns)
+        levels = {name: self.levels[name] for name in names if name in self.levels}
+        return Columns(self.label, names, self.values[:, list(columns)], tuple(self.kind(i) for i in columns), levels)
 
 
 def read_columns(label: str, value: Any, source: Source | None = None) -> Columns:
@@ -86,12 +98,12 @@ def read_columns(label: str, value: Any, source: Source | None = None) -> Column
     Returns
     -------
     Columns
-        Missing values are NaN, booleans 0 and 1.
+        Missing values are NaN, booleans 0 and 1, labels codes in the order of their names or categories.
 
     Raises
     ------
     ValueError
-        If it cannot be read as columns of real numbers.
+        If it cannot be read as columns of numbers or labels.
     """
     if source is not None:
         return source.select(label, value)
@@ -239,28 +251,74 @@ def _stack(label: str, names: tuple[str, ...], columns: list[Any]) -> Columns:
             f"the columns of {label} must have the same number of rows, but have {sorted(lengths)}; "
             "pass columns of equal length."
         )
-    if len(columns) == 1:  # one column needs no copy
-        values = _column_values(_where(label, names[0], 0), columns[0])
-        return Columns(label, names, np.ascontiguousarray(values).reshape(-1, 1))
-    stacked = np.empty((lengths.pop() if lengths else 0, len(columns)))
+    kinds: list[Kind | None] = []
+    levels: dict[str, tuple[str, ...]] = {}
+    stacked = np.empty((lengths.pop() if lengths else 0, len(columns) if len(columns) > 1 else 0))
     for i, column in enumerate(columns):
-        stacked[:, i] = _column_values(_where(label, names[i], i), column)
-    return Columns(label, names, stacked)
+        read = _read_column(_where(label, names[i], i), column)
+        kinds.append(read.kind)
+        if read.levels:
+            levels[names[i]] = read.levels
+        if len(columns) == 1:  # one column needs no copy
+            stacked = np.ascontiguousarray(read.values).reshape(-1, 1)
+        else:
+            stacked[:, i] = read.values
+    return Columns(label, names, stacked, tuple(kinds), levels)
 
 
-def _column_values(where: str, column: Any) -> FloatArray:
-    """Give a narwhals series or a 1-D array as float64, shape (n,)."""
+class _Read(NamedTuple):
+    """One column as float64 (n,), the kind that its type says it has, and the names of its codes if they are labels."""
+
+    values: FloatArray
+    kind: Kind | None = None
+    levels: tuple[str, ...] = ()
+
+
+def _read_column(where: str, column: Any) -> _Read:
+    """Read a narwhals series or a 1-D array."""
     if not isinstance(column, nw.Series):
-        return _real_numbers(where, column)
+        return _read_array(where, column)
     dtype = column.dtype
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    if dtype == nw.Unknown:
-        # Complex and sparse pandas columns, or nothing but nulls: NumPy knows what they are.
-        return _real_numbers(where, np.asarray(column.to_numpy()))
+    if dtype.is_numeric():
+        return _Read(np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    if dtype == nw.Boolean:
+        return _Read(np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64), Kind.NOMINAL)
+    if dtype in (nw.Categorical, nw.Enum):
+        order = _ordered_categories(column)
+        return _labels(column.cast(nw.String).to_list(), order)
+    if dtype == nw.String:
+        return _labels(column.to_list())
+    if dtype in (nw.Unknown, nw.Object):
+        # Complex and sparse pandas columns, nothing but nulls, or objects: NumPy knows what they are.
+        return _read_array(where, np.asarray(column.to_numpy()))
     if dtype.is_temporal():
         raise _not_real(where, "dates or times")
     raise _not_real(where, FRAME_KINDS.get(type(dtype), "Python objects"))
+
+
+def _ordered_categories(column: Any) -> tuple[str, ...] | None:
+    """The categories of a series, in order, if their order means something; polars never says that it does."""
+    native = column.to_native()
+    dtype = getattr(native, "dtype", getattr(native, "type", None))
+    if not getattr(dtype, "ordered", False):
+        return None
+    categories = native.cat.categories if hasattr(native, "cat") else native.unify_dictionaries().chunk(0).dictionary
+    return tuple(str(item) for item in categories.tolist())
+
+
+def _labels(items: Sequence[Any], order: tuple[str, ...] | None = None) -> _Read:
+    """Codes of labels, None and NaN missing: in an order that means something, if given, or in that of their names."""
+    missing = np.array([item is None or item != item for item in items], dtype=np.bool_)
+    text = np.array(["" if gone else str(item) for item, gone in zip(items, missing, strict=True)], dtype=np.str_)
+    if order is None:
+        levels, codes = np.unique(text[~missing], return_inverse=True)
+        names = tuple(levels.tolist())
+    else:
+        names, places = order, {name: i for i, name in enumerate(order)}
+        codes = np.array([places[item] for item in text[~missing].tolist()], dtype=np.intp)
+    values = np.full(len(missing), np.nan)
+    values[~missing] = codes
+    return _Read(values, Kind.NOMINAL if order is None else Kind.ORDINAL, names)
 
 
 def _from_array(label: str, value: Any) -> Columns:
@@ -270,8 +328,11 @@ def _from_array(label: str, value: Any) -> Columns:
             f"{label} must have one or two dimensions, one row for each observation, "
             f"but got {_description(value, array)}; reshape it to (rows, columns)."
         )
-    values = np.ascontiguousarray(_real_numbers(label, array[:, None] if array.ndim == 1 else array))
-    return Columns(label, default_names(label, values.shape[1]), values)
+    columns = array[:, None] if array.ndim == 1 else array
+    names = default_names(label, columns.shape[1])
+    if columns.dtype.kind in "iuf":
+        return Columns(label, names, np.ascontiguousarray(columns.astype(np.float64, copy=False)))
+    return _stack(label, names, list(columns.T)) if columns.size else Columns(label, names, np.empty(columns.shape))
 
 
 def _one_column(label: str, value: Any) -> Any:
@@ -306,14 +367,35 @@ def _all_numbers(objects: NDArray[np.object_]) -> bool:
     return all(item is None or isinstance(item, Real) for item in objects.ravel())
 
 
-def _real_numbers(where: str, array: NDArray[Any]) -> FloatArray:
-    if array.dtype.kind in "biuf":
-        return array.astype(np.float64, copy=False)
-    raise _not_real(where, ARRAY_KINDS.get(array.dtype.kind, "Python objects"))
+def _read_array(where: str, array: NDArray[Any]) -> _Read:
+    """Read a 1-D array: numbers, booleans, or text. An array of objects may hold text, None and NaN; or numbers."""
+    kind = array.dtype.kind
+    if kind in "iuf":
+        return _Read(array.astype(np.float64, copy=False))
+    if kind == "b":
+        return _Read(array.astype(np.float64), Kind.NOMINAL)
+    if kind in "UST":
+        return _labels([item.decode() if isinstance(item, bytes) else str(item) for item in array.tolist()])
+    if kind == "O" and len(array) and (found := _read_objects(array)) is not None:
+        return found
+    raise _not_real(where, ARRAY_KINDS.get(kind, "Python objects"))
+
+
+def _read_objects(array: NDArray[np.object_]) -> _Read | None:
+    """Objects that are all text or all booleans, some of them perhaps missing; None if they are anything else."""
+    items = array.tolist()
+    missing = [item is None or type(item).__name__ in ("NAType", "NaTType") or item != item for item in items]
+    there = [item for item, gone in zip(items, missing, strict=True) if not gone]
+    if there and all(isinstance(item, str) for item in there):
+        return _labels([None if gone else item for item, gone in zip(items, missing, strict=True)])
+    if there and all(isinstance(item, bool | np.bool_) for item in there):
+        values = [np.nan if gone else float(item) for item, gone in zip(items, missing, strict=True)]
+        return _Read(np.array(values), Kind.NOMINAL)
+    return None
 
 
 def _not_real(where: str, kind: str) -> ValueError:
-    return ValueError(f"{where} must hold real numbers, but holds {kind}; {ADVICE[kind]}.")
+    return ValueError(f"{where} must hold numbers or labels, but holds {kind}; {ADVICE[kind]}.")
 
 
 def _where(label: str, name: str, i: int) -> str:

@@ -11,8 +11,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.inputs.checks import warn_of_ties
+from pydine.inputs.checks import tied_share, warn_left_out, warn_of_ties
 from pydine.inputs.columns import Columns, Source
+from pydine.inputs.kinds import Kind, Kinds, check_kinds, identifier, is_identifier, kind_of
+from pydine.types import FloatArray
 
 __all__ = ["Presence"]
 
@@ -84,11 +86,39 @@ class Presence:
             return column[positions].to_native()
         return column[positions] if isinstance(column, np.ndarray) else self.whole.values[positions, i]
 
-    def warn_of_ties(self, names: Iterable[str]) -> None:
-        """Warn once of tied values, in the rows that have them."""
-        places = {name: i for i, name in enumerate(self.keys)}
-        values = self.whole.values
-        warn_of_ties([Columns("data", (name,), values[self.finite[name], places[name], None]) for name in names])
+    def values(self, name: str) -> FloatArray:
+        """The values that a column has, shape (m,)."""
+        column: FloatArray = self.whole.values[self.finite[name], self.whole.names.index(name)]
+        return column
+
+    def kinds(self, said: Kinds) -> dict[str, Kind]:
+        """What each column is, as somebody says, as its type says, or as all of its values do."""
+        checked = check_kinds(said, self.whole.names)
+        return {
+            name: checked.get(name) or self.whole.kind(i) or kind_of(self.values(name))
+            for i, name in enumerate(self.whole.names)
+        }
+
+    def without_identifiers(self, kinds: Mapping[str, Kind]) -> Presence:
+        """The same without columns of labels of which hardly any repeats; a warning tells of them."""
+        unclear = {
+            f"column {name!r} of data": identifier(self.values(name))
+            for name, kind in kinds.items()
+            if kind is Kind.NOMINAL and is_identifier(self.values(name))
+        }
+        if not unclear:
+            return self
+        warn_left_out(unclear)
+        left = [i for i, name in enumerate(self.whole.names) if f"column {name!r} of data" not in unclear]
+        keys = {name: key for i, (name, key) in enumerate(self.keys.items()) if i in left}
+        return Presence(keys, self.whole.only(left), self.column)
+
+    def warn_of_ties(self, names: Iterable[str], said: Kinds) -> None:
+        """Warn once of columns that are said to be continuous but have steps."""
+        wrong = [name for name in names if said.get(name) == Kind.CONTINUOUS]
+        columns = {name: self.values(name) for name in wrong}
+        tied = {name: column for name, column in columns.items() if kind_of(column) is not Kind.CONTINUOUS}
+        warn_of_ties([(f"column {name!r} of data", name, tied_share(column)) for name, column in tied.items()])
 
     def parts(self, pairs: Mapping[tuple[int, int], Sequence[str]]) -> list[tuple[Rows, list[tuple[int, int]]]]:
         """Pairs that have the same rows, together with those rows.

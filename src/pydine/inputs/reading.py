@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydine.inputs.checks import (
@@ -13,19 +13,34 @@ from pydine.inputs.checks import (
     check_range,
     enumeration,
     finite_rows,
+    tied_share,
+    warn_left_out,
     warn_of_ties,
 )
 from pydine.inputs.columns import Columns, Source, read_columns
+from pydine.inputs.kinds import Kind, Kinds, check_kinds, identifier, is_identifier, kind_of, pooled
 from pydine.inputs.table import Question, Table
 
 TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
+NAMES_HINT = ", or pass data= if these are the names of columns"
 REST = "rest"
+
+Codings = Mapping[str, Mapping[str, int]]
 
 
 # --- the arguments x, y and z -----------------------------------------------------------------------------------------
 
 
-def read_question(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy: str = "raise") -> Question:
+def read_question(
+    x: Any,
+    y: Any,
+    z: Any = None,
+    *,
+    data: Any = None,
+    nan_policy: str = "raise",
+    kinds: Kinds | None = None,
+    many_x: bool = False,
+) -> Question:
     """Read x, y and z into arrays and refuse what cannot be estimated.
 
     Rows are matched by position: an index, as pandas has it, is not looked at.
@@ -42,6 +57,11 @@ def read_question(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with rows that hold NaN, infinity or a missing value: refuse, or leave them out of x, y and
         z together and count them in ``n_dropped``.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say (`inputs.kinds`).
+    many_x : bool
+        Whether the columns of x will be asked about one by one: those that are identifiers are then left out, with a
+        warning, and not refused.
 
     Returns
     -------
@@ -56,23 +76,29 @@ def read_question(x: Any, y: Any, z: Any = None, *, data: Any = None, nan_policy
     Warns
     -----
     TiesWarning
-        Once, if more than 5% of the rows of a column have a value in common with another row.
+        Once, if a column is said to be continuous whose values are steps.
     """
     check_nan_policy(nan_policy)
     blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
     _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
     for block in blocks:
         check_range(block)
-    warn_of_ties(blocks)
-    return _as_question(blocks, kept)
+    blocks, codings, unclear = with_kinds(blocks, kinds)
+    if unclear:
+        blocks[0] = without_identifiers(blocks[0] if many_x else blocks[0].only([]), unclear)
+    return _as_question(blocks, kept, codings)
 
 
-def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None) -> Question:
+def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, like: Question | None = None) -> Question:
     """Read rows for a model that is fitted already, as `read_question` does, without asking what a fit needs.
 
-    Few rows, constant columns and ties are fine here; NaN, infinity and unequal lengths are not.
+    Few rows, constant columns and ties are fine here; NaN, infinity and unequal lengths are not. Labels get the numbers
+    that they have in the question that the model was fitted to, whose columns stand in the same places.
     """
-    return _as_question(*_read_blocks(x, y, z, data, omit=False))
+    blocks, kept = _read_blocks(x, y, z, data, omit=False)
+    if like is not None:
+        blocks = [coded_like(block, like.table, places) for block, places in zip(blocks, like.blocks, strict=False)]
+    return _as_question(blocks, kept, {})
 
 
 def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list[Columns], Kept]:
@@ -84,8 +110,8 @@ def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list
     return finite_rows(blocks, omit=omit)
 
 
-def _as_question(blocks: Sequence[Columns], kept: Kept) -> Question:
-    table = Table.of([block.values for block in blocks], [block.names for block in blocks], kept)
+def _as_question(blocks: Sequence[Columns], kept: Kept, codings: Codings) -> Question:
+    table = _as_table(blocks, kept, codings)
     dx, dy = len(blocks[0].names), len(blocks[1].names)
     places = range(len(table.names))
     return Question(table, tuple(places[:dx]), tuple(places[dx : dx + dy]), tuple(places[dx + dy :]))
@@ -98,9 +124,10 @@ def _check_shapes(blocks: Sequence[Columns]) -> None:
     lengths = [len(block.values) for block in blocks]
     if len(set(lengths)) > 1:
         labels = enumeration([block.label for block in blocks])
+        hint = NAMES_HINT if any(block.levels for block in blocks) else TRANSPOSE_HINT
         raise ValueError(
             f"{labels} must have the same number of rows, one for each observation, but have "
-            f"{enumeration(lengths)}; pass as many rows in each{TRANSPOSE_HINT}."
+            f"{enumeration(lengths)}; pass as many rows in each{hint}."
         )
 
 
@@ -120,6 +147,94 @@ def _check_rows(blocks: Sequence[Columns], n_dropped: int) -> None:
         f"{labels} must have at least {columns + SPARE_ROWS} rows, {SPARE_ROWS} more than their columns "
         f"together, but have {rows}; pass more rows or fewer columns."
     )
+
+
+def _as_table(blocks: Sequence[Columns], kept: Kept, codings: Codings) -> Table:
+    kinds = [kind or Kind.CONTINUOUS for block in blocks for kind in block.kinds or (None,) * len(block.names)]
+    if all(kind is Kind.CONTINUOUS for kind in kinds):
+        kinds = []
+    return Table.of([block.values for block in blocks], [block.names for block in blocks], kept, kinds, codings)
+
+
+# --- kinds of columns -------------------------------------------------------------------------------------------------
+
+
+def with_kinds(
+    blocks: Sequence[Columns], kinds: Kinds | None
+) -> tuple[list[Columns], dict[str, dict[str, int]], dict[str, str]]:
+    """Columns with the kind of each, as somebody says, as its type says, or as its values do; labels are numbered.
+
+    Returns
+    -------
+    blocks : list of Columns
+    codings : dict
+        By the name of a nominal column: the number of each label.
+    unclear : dict
+        By where a column is found: why nothing can be learned from it.
+    """
+    said = check_kinds(kinds, [name for block in blocks for name in block.names])
+    found, codings, unclear, tied = [], {}, {}, []
+    for block in blocks:
+        values, every = block.values, []
+        for i, name in enumerate(block.names):
+            kind = said.get(name) or block.kind(i) or kind_of(values[:, i])
+            _check_said(block, i, kind)
+            if kind is Kind.CONTINUOUS and name in said and kind_of(values[:, i]) is not kind:
+                tied.append((block.where(i), name, tied_share(values[:, i])))
+            if kind is Kind.NOMINAL:
+                if is_identifier(values[:, i]):
+                    unclear[block.where(i)] = identifier(values[:, i])
+                numbers, places = pooled(values[:, i])
+                values = values if values is not block.values else values.copy()
+                values[:, i] = numbers
+                names = block.levels.get(name)
+                codings[name] = {f"{v:g}" if names is None else names[int(v)]: k for v, k in places.items()}
+            every.append(kind)
+        found.append(replace(block, values=values, kinds=tuple(every)))
+    warn_of_ties(tied)
+    return found, codings, unclear
+
+
+def without_identifiers(block: Columns, unclear: Mapping[str, str]) -> Columns:
+    """Columns of a table, or of x, without those that nothing can be learned from, of which a warning tells.
+
+    Such columns elsewhere, or no columns left, are an error.
+    """
+    wheres = [block.where(i) for i in range(len(block.names))]
+    left = [i for i, where in enumerate(wheres) if where not in unclear]
+    elsewhere = [where for where in unclear if where not in wheres]
+    if elsewhere or not left:
+        where = (elsewhere or list(unclear))[0]
+        raise ValueError(f"{where} {unclear[where]}; leave the column out, or say what it is with kinds=.")
+    warn_left_out(unclear)
+    return block.only(left)
+
+
+def coded_like(block: Columns, table: Table, places: Sequence[int]) -> Columns:
+    """New rows with the numbers that labels have in a table; a label that is new there goes with the rare ones."""
+    values = block.values
+    for i, place in enumerate(places[: len(block.names)]):
+        if table.kind(place) is not Kind.NOMINAL:
+            continue
+        coding, names = table.codings.get(table.names[place], {}), block.levels.get(block.names[i])
+        labels = [f"{v:g}" if names is None else names[int(v)] for v in values[:, i].tolist()]
+        rest = max(coding.values(), default=0)
+        is_pooled = list(coding.values()).count(rest) > 1
+        new = [label for label in labels if label not in coding]
+        if new and not is_pooled:
+            raise ValueError(f"{block.where(i)} holds the label {new[0]!r}, which was not there in fit.")
+        values = values if values is not block.values else values.copy()
+        values[:, i] = [coding.get(label, rest) for label in labels]
+    return replace(block, values=values)
+
+
+def _check_said(block: Columns, i: int, kind: Kind) -> None:
+    """Refuse a kind that labels cannot have."""
+    if block.kind(i) is Kind.NOMINAL and kind is not Kind.NOMINAL and block.names[i] in block.levels:
+        raise ValueError(
+            f"{block.where(i)} holds text, which has no order or size, so that it cannot be {kind}; "
+            "pass numbers or an ordered categorical."
+        )
 
 
 # --- a whole table ----------------------------------------------------------------------------------------------------
@@ -157,6 +272,7 @@ def read_variables(
     given: Any = None,
     groups: Mapping[str, Sequence[Any]] | None = None,
     nan_policy: str = "raise",
+    kinds: Kinds | None = None,
 ) -> Variables:
     """Read a table into variables and refuse what cannot be estimated.
 
@@ -169,6 +285,8 @@ def read_variables(
     groups : mapping of str to list of column names, optional
         Variables of several columns. Columns in no group are variables by themselves.
     nan_policy : {"raise", "omit"}
+    kinds : mapping of column name to kind, optional
+        As in `read_question`. Identifiers are left out, with a warning.
 
     Returns
     -------
@@ -182,18 +300,20 @@ def read_variables(
     Warns
     -----
     TiesWarning
-        Once, if more than 5% of the rows of a column have a value in common with another row.
+        Once, if a column is said to be continuous whose values are steps.
     """
     check_nan_policy(nan_policy)
     is_rest = isinstance(given, str) and given == REST
     blocks = _variable_blocks(data, None if is_rest else given, groups or {})
     blocks, kept = finite_rows(blocks, omit=nan_policy == "omit")
-    variables = _assemble(blocks, [str(name) for name in groups or {}], kept)
-    _check_table_rows(variables, is_rest)
+    _check_table_rows(_assemble(blocks, [str(name) for name in groups or {}], kept, {}), is_rest)
     for block in blocks:
         check_range(block)
-    warn_of_ties(blocks)
-    return variables
+    blocks, codings, unclear = with_kinds(blocks, kinds)
+    if unclear:
+        blocks[0] = without_identifiers(blocks[0], unclear)
+        _check_names(blocks[0], dict(zip(groups or {}, blocks[1:-1], strict=True)), blocks[-1])
+    return _assemble(blocks, [str(name) for name in groups or {}], kept, codings)
 
 
 def _variable_blocks(data: Any, given: Any, groups: Mapping[str, Sequence[Any]]) -> list[Columns]:
@@ -207,13 +327,13 @@ def _variable_blocks(data: Any, given: Any, groups: Mapping[str, Sequence[Any]])
     taken = {name for block in [*grouped.values(), fixed] for name in block.names}
     if taken:
         left = [i for i, name in enumerate(singles.names) if name not in taken]
-        singles = Columns("data", tuple(singles.names[i] for i in left), singles.values[:, left])
+        singles = singles.only(left)
     _check_names(singles, grouped, fixed)
     return [singles, *grouped.values(), fixed]
 
 
-def _assemble(blocks: Sequence[Columns], groups: Sequence[str], kept: Kept) -> Variables:
-    table = Table.of([block.values for block in blocks], [block.names for block in blocks], kept)
+def _assemble(blocks: Sequence[Columns], groups: Sequence[str], kept: Kept, codings: Codings) -> Variables:
+    table = _as_table(blocks, kept, codings)
     members: dict[str, tuple[int, ...]] = {name: (i,) for i, name in enumerate(blocks[0].names)}
     start = len(members)
     for name, block in zip(groups, blocks[1:-1], strict=True):

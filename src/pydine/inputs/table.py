@@ -1,19 +1,19 @@
 """One table of clean columns, and a question about it: what every door reads into, and all that lies below works on.
 
-There is one kind of column, real numbers. Another one (counts, labels) would begin here: a `Table` would say which kind
-each of its columns is, while a `Question` names columns by position and need not know. CONTRIBUTING.md has the recipe.
+A `Table` says which kind each of its columns is (`inputs.kinds`); a `Question` names columns by position.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from pydine.inputs.checks import Kept
+from pydine.inputs.kinds import Kind
 from pydine.types import FloatArray, RowArray
 
 
@@ -28,14 +28,28 @@ class Table:
     names : tuple of str
     kept : ndarray of bool, shape (rows of the data,), optional
         Which rows of the data these are, if some were left out because of NaN or infinity.
+    kinds : tuple of Kind
+        One for each column; empty if all are continuous. Nominal columns hold whole numbers from 0 on, whose order
+        means nothing.
+    codings : mapping of str to mapping of str to int
+        By the name of a nominal column: the number of each label. Rare labels share one.
     """
 
     columns: FloatArray
     names: tuple[str, ...]
     kept: Kept = None
+    kinds: tuple[Kind, ...] = ()
+    codings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, blocks: Sequence[FloatArray], names: Sequence[tuple[str, ...]] = (), kept: Kept = None) -> Table:
+    def of(
+        cls,
+        blocks: Sequence[FloatArray],
+        names: Sequence[tuple[str, ...]] = (),
+        kept: Kept = None,
+        kinds: Sequence[Kind] = (),
+        codings: Mapping[str, Mapping[str, int]] | None = None,
+    ) -> Table:
         """Columns of several blocks (n, d_i), side by side."""
         # Straight into their places: side by side first would be one more copy of all data.
         columns = np.empty((sum(block.shape[1] for block in blocks), len(blocks[0])))
@@ -44,7 +58,11 @@ class Table:
             columns[start : start + block.shape[1]] = block.T
             start += block.shape[1]
         every = tuple(name for block in names for name in block)
-        return cls(columns, every or tuple(map(str, range(len(columns)))), kept)
+        return cls(columns, every or tuple(map(str, range(len(columns)))), kept, tuple(kinds), codings or {})
+
+    def kind(self, i: int) -> Kind:
+        """What the values of the i-th column are."""
+        return self.kinds[i] if self.kinds else Kind.CONTINUOUS
 
     @property
     def n_samples(self) -> int:
@@ -63,14 +81,24 @@ class Table:
 
     @cached_property
     def signatures(self) -> tuple[bytes, ...]:
-        """One for each column; those of columns that are strictly monotone functions of each other are the same."""
-        return tuple(signature_of(column) for column in self.columns)
+        """One for each column; those of columns that are strictly monotone functions of each other are the same.
+
+        Those of labels are the same if they tell the same rows apart.
+        """
+        return tuple(signature_of(column, self.kind(i)) for i, column in enumerate(self.columns))
 
 
-def signature_of(column: FloatArray) -> bytes:
-    """A hash of the ranks of a column (n,), or of the reversed ones: those whose first entry off the middle is less."""
-    _, ranks = np.unique(column, return_inverse=True)
+def signature_of(column: FloatArray, kind: Kind = Kind.CONTINUOUS) -> bytes:
+    """A hash of the ranks of a column (n,), or of the reversed ones: those whose first entry off the middle is less.
+
+    Of a nominal column, of its labels, numbered as they come up.
+    """
+    _, places, ranks = np.unique(column, return_index=True, return_inverse=True)
     ranks = ranks.astype(np.int64)
+    if kind is Kind.NOMINAL:
+        numbers = np.empty(len(places), dtype=np.int64)
+        numbers[np.argsort(places)] = np.arange(len(places))
+        return hashlib.blake2b(b"labels" + numbers[ranks].tobytes(), digest_size=16).digest()
     top = int(ranks.max())
     first = int(np.argmax(2 * ranks != top))
     is_reversed = 2 * int(ranks[first]) > top
@@ -115,6 +143,12 @@ class Question:
     def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         """Names of the columns of x, of y, and of what is given."""
         x, y, given = (tuple(self.table.names[i] for i in block) for block in self.blocks)
+        return x, y, given
+
+    @property
+    def kinds(self) -> tuple[tuple[Kind, ...], tuple[Kind, ...], tuple[Kind, ...]]:
+        """Kinds of the columns of x, of y, and of what is given."""
+        x, y, given = (tuple(self.table.kind(i) for i in block) for block in self.blocks)
         return x, y, given
 
     def values(self) -> tuple[FloatArray, FloatArray, FloatArray]:

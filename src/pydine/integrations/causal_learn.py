@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pydine.inputs.columns import Source
+from pydine.inputs.kinds import Kinds
 from pydine.questions.search import TableTest
 from pydine.questions.settings import CacheLike, RandomState, is_integer
 from pydine.units.cache import UnitCache
@@ -35,7 +36,7 @@ class DineTest(CIT_Base):
     test : TableTest, optional
         A test over these data that is there already; the options are its own then.
     **options
-        As in `pydine.questions.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`.
+        As in `pydine.questions.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`, `kinds`.
 
     Attributes
     ----------
@@ -76,6 +77,7 @@ def pc(
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
+    kinds: Kinds | None = None,
     show_progress: bool = False,
     **options: Any,
 ) -> Any:
@@ -99,6 +101,8 @@ def pc(
         Threads; the graph does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         Refuse rows that hold NaN or infinity in any column, or leave them out.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say.
     show_progress : bool, default=False
         Whether causal-learn shows its bar.
     **options
@@ -126,7 +130,13 @@ def pc(
     if depth is not None and (not is_integer(depth) or depth < 0):
         raise ValueError(f"depth must be None or an integer of at least 0, but got {depth!r}.")
     test = TableTest(
-        data, cache=cache, statistic=statistic, random_state=random_state, n_jobs=n_jobs, nan_policy=nan_policy
+        data,
+        cache=cache,
+        statistic=statistic,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        nan_policy=nan_policy,
+        kinds=kinds,
     )
     names = Source.read(data).names
     return causal_learn_pc(

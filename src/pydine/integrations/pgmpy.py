@@ -18,7 +18,8 @@ class DineTest:
     data : frame, mapping of columns or array of shape (n, p)
         The data that the search is given too.
     **options
-        As in `pydine.questions.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`, `nan_policy`.
+        As in `pydine.questions.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`, `nan_policy`,
+        `kinds`.
 
     Attributes
     ----------

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pydine.questions.search import SearchTest
 from pydine.questions.settings import CacheLike, RandomState
+from pydine.results import default_names
 from pydine.units.cache import UnitCache
 
 try:
@@ -64,13 +65,18 @@ class DineTest(CondIndTest):
         return self._test.cache
 
     def get_dependence_measure(self, array: NDArray[np.float64], xyz: NDArray[np.int_], data_type: Any = None) -> float:
-        """-ln p of rows of `array`, shape (dimensions, n), of which `xyz` says where they belong: 0, 1 or 2."""
+        """-ln p of rows of `array`, shape (dimensions, n), of which `xyz` says where they belong: 0, 1 or 2.
+
+        Where `data_type` marks values as discrete, they are labels; otherwise the values say what they are.
+        """
+        sides = [np.flatnonzero(np.asarray(xyz) == side) for side in range(3)]
+        x, y, z = (array[rows].T for rows in sides)
+        kinds = None
         if data_type is not None and np.any(data_type):
-            raise ValueError(
-                "data_type must be 0 everywhere, but marks values as discrete; the test is for real values."
-            )
-        x, y, z = (array[np.asarray(xyz) == side].T for side in range(3))
-        return float(-np.log(self._test.ask(x, y, z).pvalue))
+            names = [name for label, rows in zip("xyz", sides, strict=True) for name in default_names(label, len(rows))]
+            marked = [bool(np.any(np.asarray(data_type)[row])) for rows in sides for row in rows]
+            kinds = {name: "nominal" for name, is_label in zip(names, marked, strict=True) if is_label}
+        return float(-np.log(self._test.ask(x, y, z, kinds).pvalue))
 
     def get_analytic_significance(self, value: float, **_: Any) -> float:
         """The p-value back from its -ln."""

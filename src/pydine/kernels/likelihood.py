@@ -14,6 +14,10 @@ Rows are worked on in blocks and every array is (feature, row), so that the inne
 vectorise. Arithmetic is in the dtype of the parameters (float32 in use, float64 in the gradient's test); what is
 summed over blocks is float64.
 
+A target of ordered steps (counts, ranks, many ties) has two cut points a < b a row instead, and the mixture's
+probability between them, ln(F(b | x) - F(a | x)): the same mixture, integrated over the step. Its code is compiled
+when a unit has such a target, not before.
+
 Parameters are one flat vector: l (c,) and g (c,) if `skip`, then for each layer its weights (out, in) by rows and
 its biases (out,). With `groups` = 3 the last layer is block-diagonal: logits, means and log-scales each see a third
 of the last hidden units (a head of their own, as in the paper).
@@ -26,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import dot, exp, like, log, row_dot, row_dots, row_sum
+from pydine.kernels.arithmetic import dot, exp, like, log, row_dot, row_dots, row_sum, upper_tail
 from pydine.kernels.compilation import compiled
 
 # memory: rows worked on together, which stay in the caches; a multiple of what is done at once.
@@ -36,6 +40,8 @@ IDENTITY, TANH, RELU = 0, 1, 2  # fact: names
 # without end.
 LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE = -7.0, 3.0
 HALF_LOG_2PI = 0.9189385332046727  # fact
+INVERSE_SQRT_2PI = 0.3989422804014327  # fact
+LEAST_MASS = 1e-30  # guard: of a step; what is less probable counts as much
 
 _compiled, _part = compiled(), compiled(inlined=True)
 
@@ -228,6 +234,76 @@ def _mixture(k, to, values, slopes, centred, log_scale, inside, density, d_locat
 
 
 @_part
+def _step_mixture(
+    k, to, values, slopes, centred, lower, upper, log_scale, inside, density, d_location, d_log_scale, scratch, gradient
+):
+    """Log-probability of a block's steps, from `lower` to `upper`, and slopes of the outputs; see `_mixture`.
+
+    With z_a and z_b the standardised cut points, a component has the mass Phi(z_b) - Phi(z_a), from tails on the side
+    where they are small; its slopes are differences of normal densities (phi) there: phi(z_a) - phi(z_b) over sigma for
+    a mean, z_a phi(z_a) - z_b phi(z_b) for a log-scale.
+    """
+    width = values.shape[1]
+    zero, one, half = like(0.0, values), like(1.0, values), like(0.5, values)
+    lowest, highest = like(LOWEST_LOG_SCALE, values), like(HIGHEST_LOG_SCALE, values)
+    norm, least = like(INVERSE_SQRT_2PI, values), like(LEAST_MASS, values)
+    top_w, total, total_w, inverse = scratch[0], scratch[1], scratch[2], scratch[3]
+    for i in range(width):
+        top_w[i] = like(-1e30, values)
+        total[i] = zero
+        total_w[i] = zero
+    for j in range(k):
+        a = to + j
+        for i in range(width):
+            top_w[i] = max(top_w[i], values[a, i])
+    for j in range(k):
+        a, m, s = to + j, to + k + j, to + 2 * k + j
+        for i in range(width):
+            values[s, i] = min(max(values[s, i] + log_scale[i], lowest), highest)
+        for i in range(width):
+            inverse[i] = exp(-values[s, i])
+        for i in range(width):
+            centre = centred[i] - values[m, i]
+            za, zb = (lower[i] + centre) * inverse[i], (upper[i] + centre) * inverse[i]
+            flip = za + zb > zero  # the step lies above the mean: tails are small on the other side
+            below = -zb if flip else za
+            above = -za if flip else zb
+            far, near = upper_tail(abs(below)), upper_tail(abs(above))
+            mass = (near if above < zero else one - near) - (far if below < zero else one - far)
+            slopes[a, i] = max(mass, zero) + least
+            pa, pb = norm * exp(-half * za * za), norm * exp(-half * zb * zb)
+            slopes[m, i] = (pa - pb) * inverse[i]
+            slopes[s, i] = za * pa - zb * pb
+        for i in range(width):
+            w = exp(values[a, i] - top_w[i])
+            values[a, i] = w
+            total_w[i] += w
+            total[i] += w * slopes[a, i]
+    for i in range(width):
+        density[i] = log(total[i] / total_w[i])
+    if not gradient:
+        return
+    for i in range(width):
+        total[i] = inside[i] / total[i]
+        total_w[i] = inside[i] / total_w[i]
+    for i in range(width):
+        d_location[i] = zero
+        d_log_scale[i] = zero
+    for j in range(k):
+        a, m, s = to + j, to + k + j, to + 2 * k + j
+        for i in range(width):
+            share = values[a, i] * total[i]
+            slopes[m, i] = share * slopes[m, i]
+            slopes[a, i] = share * slopes[a, i] - values[a, i] * total_w[i]
+            bounded = values[s, i] <= lowest or values[s, i] >= highest
+            slopes[s, i] = zero if bounded else share * slopes[s, i]
+        for i in range(width):
+            d_location[i] += slopes[m, i]
+        for i in range(width):
+            d_log_scale[i] += slopes[s, i]
+
+
+@_part
 def _linear(theta, c, values, centred, log_scale):
     """Take the linear location of a block's rows off `centred`, and put the linear log-scale into `log_scale`."""
     width = values.shape[1]
@@ -306,7 +382,7 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     activations : (layers,) int64, what follows each layer.
     groups : int, 1 or 3 (see the module).
     skip : bool, whether the linear location and log-scale exist.
-    target : (n,), context : (c, n), of the dtype of theta.
+    target : (n,), or (2, n) for the cut points of steps; context : (c, n); of the dtype of theta.
     densities : (n,) float64, receives each row's log-density; length 0 if not wanted.
     grad : (p,) float64, receives the gradient of the sum; length 0 if not wanted.
     """
@@ -325,6 +401,10 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     log_scale = np.zeros(width, theta.dtype)
     d_location, d_log_scale = np.empty(width, theta.dtype), np.empty(width, theta.dtype)
     scratch = np.empty((4, width), theta.dtype)
+    if target.ndim == 2:  # known when it is compiled
+        origin, steps = np.zeros(n, theta.dtype), np.empty((2, width), theta.dtype)
+    else:
+        origin = target
     grad[:] = 0.0
     result = 0.0
     for begin in range(0, n, width):
@@ -336,7 +416,7 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
             activations,
             groups,
             skip,
-            target[begin : begin + rows],
+            origin[begin : begin + rows],
             context[:, begin : begin + rows],
             values,
             centred,
@@ -344,20 +424,40 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
         )
         for i in range(width):  # padding does not count
             inside[i] = like(1.0, theta) if i < rows else like(0.0, theta)
-        _mixture(
-            k,
-            to,
-            values,
-            slopes,
-            centred,
-            log_scale,
-            inside,
-            density,
-            d_location,
-            d_log_scale,
-            scratch,
-            gradient,
-        )
+        if target.ndim == 2:
+            _load(target[0, begin : begin + rows], steps[0])
+            _load(target[1, begin : begin + rows], steps[1])
+            _step_mixture(
+                k,
+                to,
+                values,
+                slopes,
+                centred,
+                steps[0],
+                steps[1],
+                log_scale,
+                inside,
+                density,
+                d_location,
+                d_log_scale,
+                scratch,
+                gradient,
+            )
+        else:
+            _mixture(
+                k,
+                to,
+                values,
+                slopes,
+                centred,
+                log_scale,
+                inside,
+                density,
+                d_location,
+                d_log_scale,
+                scratch,
+                gradient,
+            )
         for i in range(rows):
             result += density[i]
         if densities.shape[0] > 0:

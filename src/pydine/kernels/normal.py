@@ -95,6 +95,24 @@ def normal_quantile(p: FloatArray) -> FloatArray:
     return out.reshape(p.shape)
 
 
+@compiled()
+def step_moments(lower, upper):
+    """Mean of a standard normal variable between cut points (n,), and the logarithm of the probability there."""
+    n = lower.shape[0]
+    means, logs = np.empty(n), np.empty(n)
+    for i in range(n):
+        flip = lower[i] + upper[i] > 0.0  # tails are small on the side where the step lies
+        a = -upper[i] if flip else lower[i]
+        b = -lower[i] if flip else upper[i]
+        below = upper_tail(-a) if a < 0.0 else 1.0 - upper_tail(a)
+        above = upper_tail(-b) if b < 0.0 else 1.0 - upper_tail(b)
+        mass = max(above - below, TINY)
+        mean = (exp(-0.5 * a * a) - exp(-0.5 * b * b)) / (SQRT_2PI * mass)
+        means[i] = -mean if flip else mean
+        logs[i] = log(mass)
+    return means, logs
+
+
 # --- tails of mixtures ------------------------------------------------------------------------------------------------
 
 

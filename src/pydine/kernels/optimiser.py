@@ -24,9 +24,9 @@ _part = compiled(inlined=True)
 @_part
 def _objective(theta, decay, sizes, activations, groups, skip, target, context, grad):
     """Mean negative log-likelihood plus 0.5 sum decay theta^2; the gradient goes to `grad`."""
-    n = target.shape[0]
+    n = context.shape[1]
     value = -log_likelihood(
-        theta.astype(np.float32), sizes, activations, groups, skip, target, context, np.empty(0), grad
+        theta.astype(target.dtype), sizes, activations, groups, skip, target, context, np.empty(0), grad
     )
     penalty = 0.0
     for i in range(theta.shape[0]):
@@ -38,9 +38,9 @@ def _objective(theta, decay, sizes, activations, groups, skip, target, context, 
 @_part
 def _mean_likelihood(theta, sizes, activations, groups, skip, target, context):
     total = log_likelihood(
-        theta.astype(np.float32), sizes, activations, groups, skip, target, context, np.empty(0), np.empty(0)
+        theta.astype(target.dtype), sizes, activations, groups, skip, target, context, np.empty(0), np.empty(0)
     )
-    return total / target.shape[0]
+    return total / context.shape[1]
 
 
 @_part
@@ -97,8 +97,9 @@ def maximise(
     Parameters
     ----------
     start, decay : (p,) float64.
-    target, context : (n,) and (c, n) float32, the rows to learn from.
-    held_target, held_context : (m,) and (c, m) float32; with m > 0 the search ends after `patience` iterations without
+    target, context : (n,), or (2, n) for steps, and (c, n) float32, the rows to learn from.
+    held_target, held_context : (m,) or (2, m), and (c, m) float32; with m > 0 the search ends after `patience`
+    iterations without
         a better likelihood on these rows.
     tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
 
@@ -108,7 +109,7 @@ def maximise(
     last : (p,) float64, those that the search ended with.
     iterations : int, how many were made.
     """
-    p, held = start.shape[0], held_target.shape[0]
+    p, held = start.shape[0], held_context.shape[1]
     theta, grad = start.copy(), np.empty(p)
     trial, trial_grad, direction = np.empty(p), np.empty(p), np.empty(p)
     steps, changes, rho, alpha = (

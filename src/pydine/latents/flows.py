@@ -53,6 +53,11 @@ class Latents:
         What the unit of each latent may have missed, in nats (see `FittedUnit`); empty if that is not known.
     sides : tuple of str
         What whoever asked calls the first and the second side; a base may see y first.
+    seconds : ndarray, shape (dx + dy, n), optional
+        What stands for the squares of the latents less 1, where a latent is the mean of many: the mean of their
+        squares.
+    has_second : tuple of bool
+        For which latents it does.
     """
 
     dimensions: tuple[int, int, int]
@@ -67,6 +72,8 @@ class Latents:
     fold_products: FloatArray | None = None
     unlearned: tuple[float, ...] = ()
     sides: tuple[str, str] = ("x", "y")
+    seconds: FloatArray | None = None
+    has_second: tuple[bool, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -104,6 +111,8 @@ class Latents:
             two_valued=two_valued,
             fold_products=products,
             unlearned=tuple(self.unlearned[i] for i in columns) if self.unlearned else (),
+            seconds=None if self.seconds is None else self.seconds[columns],
+            has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
         )
 
     @cached_property

@@ -68,6 +68,16 @@ class Workshop:
         self._cache, self._n_jobs, self._step = cache, n_jobs, step
         self._maps: dict[int, tuple[ScoreMap, FloatArray]] = {}
 
+    @property
+    def cache(self) -> UnitCache | None:
+        """Where units are looked for first, and kept."""
+        return self._cache
+
+    @property
+    def n_jobs(self) -> int | None:
+        """Threads."""
+        return self._n_jobs
+
     def on(self, table: Table) -> Workshop:
         """The same workshop for another table."""
         return Workshop(table, self.settings, self._cache, self._n_jobs, self._step)

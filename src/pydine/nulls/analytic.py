@@ -92,15 +92,19 @@ def _squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
 
     The more of a row a projection takes up, the less it leaves of it on both sides, and squares would show that as
     dependence. So residuals are first divided by what is left of their row. The square of a column with two values
-    tells what the column tells, so the column stands in its place.
+    tells what the column tells, so the column stands in its place. Where latents are means
+    of many, so are their squares, which are then given.
     """
     left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
     squares = latents.without_z(columns * columns / left)
+    if latents.seconds is not None and any(latents.has_second):
+        chosen = np.array(latents.has_second)
+        squares[chosen] = latents.without_z(latents.seconds[chosen])
     varies = squares.var(axis=1) > SMALLEST_VARIANCE
     if latents.two_valued:
         varies &= ~np.array(latents.two_valued)
-    chosen: FloatArray = np.where(varies[:, None], squares, columns)
-    return chosen
+    found: FloatArray = np.where(varies[:, None], squares, columns)
+    return found
 
 
 def summary(statistic: str, blocks: FloatArray, pvalues: FloatArray) -> Any:

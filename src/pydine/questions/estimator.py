@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, Self, overload
 
 import numpy as np
@@ -13,8 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pydine.inputs.checks import enumeration
 from pydine.inputs.columns import Source, read_columns
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_rows
-from pydine.questions.fitting import fit, information_of
+from pydine.latents.flows import RankFlow
+from pydine.latents.mixed import PlainGiven, PlainQuestion, with_plain_given
+from pydine.latents.paper import PaperFlow
+from pydine.questions.fitting import NewRows, fit, information_of
+from pydine.questions.mixed import MixedFit, MixedRows
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.saved import read_model, write_model
 from pydine.questions.settings import RandomState, Settings
@@ -69,12 +74,14 @@ class DINE(BaseEstimator):
         Threads, as in scikit-learn: None is one, -1 all. The result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         What `fit` does with rows that hold NaN or infinity.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say; arrays without names are called x, y and z.
 
     Attributes
     ----------
     information_ : InformationEstimate
         The estimate in nats, with its standard error.
-    flow_ : RankFlow or PaperFlow
+    flow_ : RankFlow, PaperFlow or MixedRows
         The fitted maps.
     tuning_ : list of dict
         With ``tune=True``: the settings tried and ``log_likelihood``, the mean held-out log-likelihood of all flows in
@@ -114,6 +121,7 @@ class DINE(BaseEstimator):
         random_state: RandomState = Settings.random_state,
         n_jobs: int | None = Settings.n_jobs,
         nan_policy: str = "raise",
+        kinds: Kinds | None = None,
     ) -> None:
         self.base = base
         self.algorithm = algorithm
@@ -129,6 +137,7 @@ class DINE(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.nan_policy = nan_policy
+        self.kinds = kinds
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
@@ -163,20 +172,28 @@ class DINE(BaseEstimator):
         if y is None:
             raise ValueError("DINE requires y to be passed, but the target y is None; pass the other side.")
         settings = self._settings().seeded()
-        question = read_question(x, y, z, data=data, nan_policy=self.nan_policy)
+        question = read_question(x, y, z, data=data, nan_policy=self.nan_policy, kinds=self.kinds)
         answer = fit(question, settings)
         self.information_ = information_of(answer, question)
         self._dimensions = question.dimensions
         self._verdict = answer if isinstance(answer, Verdict) else None
+        self._as_numbers: PlainGiven | None = None
         self.tuning_: list[dict[str, Any]] = []
+        self.flow_: RankFlow | PaperFlow | MixedRows
+        self._new_rows: NewRows | MixedRows
+        self._like = replace(question, table=replace(question.table, columns=question.table.columns[:, :0]))
         if isinstance(answer, Verdict):
             warn_if_determined(answer, question)
+        elif isinstance(answer, MixedFit):
+            self.flow_ = self._new_rows = answer.of_new_rows()
+            self._columns = tuple(list(range(width)) for width in question.dimensions)
         else:
             self.flow_, self._new_rows = answer.flow, answer.of_new_rows()
             self.tuning_ = [asdict(trial) for trial in answer.trials]
+            asked = with_plain_given(question)
+            self._as_numbers = asked.as_numbers if isinstance(asked, PlainQuestion) else None
             self._columns = tuple(
-                [block.index(i) for i in kept]
-                for block, kept in zip(question.blocks, answer.question.blocks, strict=True)
+                [block.index(i) for i in kept] for block, kept in zip(asked.blocks, answer.question.blocks, strict=True)
             )
         self.n_features_in_ = question.dimensions[0]
         return self
@@ -200,7 +217,9 @@ class DINE(BaseEstimator):
         Returns
         -------
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
-            Finite for finite rows, however far out. Without y, `x_latent` alone.
+            Finite for finite rows, however far out. Without y, `x_latent` alone. Where a column of x or y is not
+            continuous, they are what is left of the columns given Z: E[latent | value, Z] of ordered steps, and for
+            labels one column less than there are.
         """
         if y is None:
             check_is_fitted(self, "information_")
@@ -211,6 +230,8 @@ class DINE(BaseEstimator):
 
     def _transform(self, rows: tuple[FloatArray, FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         latents = self.flow_.transform(*rows)
+        if isinstance(self.flow_, MixedRows):
+            return latents
         filled = []
         for latent, width, kept in zip(latents, self._dimensions, self._columns, strict=False):
             out = np.zeros((len(latent), width))  # of a column that tells nothing beside the others, nothing is left
@@ -329,10 +350,12 @@ class DINE(BaseEstimator):
         check_is_fitted(self, "information_")
         if self._verdict is not None:
             raise ValueError(f"there are no flows to map rows with, because {self._verdict.reason}; fit other columns.")
-        question = read_rows(x, y, z, data=data)
+        question = read_rows(x, y, z, data=data, like=self._like)
         for name, got, expected in zip("xyz", question.dimensions, self._dimensions, strict=True):
             if got != expected:
                 raise ValueError(f"{name} must have {expected} column(s), as in fit, but has {got}.")
-        values = zip(question.values(), self._columns, strict=True)
+        x, y, z = question.values()
+        z = z if self._as_numbers is None else self._as_numbers(z)
+        values = zip((x, y, z), self._columns, strict=True)
         x, y, z = (np.ascontiguousarray(block[:, columns]) for block, columns in values)
         return x, y, z

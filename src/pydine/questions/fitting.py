@@ -6,7 +6,9 @@ the bases; an `InformationEstimate` is what comes out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,20 +20,24 @@ from pydine.bases.gaussian import GaussianBase, algorithmic_error
 from pydine.bases.learning import Learned, between, relearned, with_unlearned
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.student import StudentBase
-from pydine.inputs.table import Question
+from pydine.bases.tables import codes_of, entropy
+from pydine.inputs.kinds import Kind, atoms_of
+from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.mixed import is_mixed, with_plain_given
 from pydine.latents.paper import PaperFlow, fit_paper_flow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
+from pydine.questions.mixed import MixedFit, fit_mixed_question
 from pydine.questions.policy import Mapped, Verdict, mapped, reduced
 from pydine.questions.relearning import replicates
 from pydine.questions.settings import Settings
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray, RowArray
 from pydine.units.execution import run
-from pydine.units.linear_algebra import one_blas_thread
 from pydine.units.plan import autoregressive, unique
 from pydine.units.rows import View, outwards, some_of
+from pydine.units.threads import one_thread
 from pydine.units.tuning import Grid, Trial, tune
 
 FittedFlow = tuple[RankFlow | PaperFlow, Latents]
@@ -121,8 +127,8 @@ class Fit:
         return total
 
 
-@one_blas_thread()
-def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | Verdict:
+@one_thread()
+def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | MixedFit | Verdict:
     """Fit the flows of a question, and base distributions to their latents.
 
     Parameters
@@ -135,9 +141,14 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
 
     Returns
     -------
-    Fit, or a Verdict if the answer is known without one
+    Fit, a MixedFit if a column of x or y is not continuous, or a Verdict if the answer is known without one
     """
     settings = settings.seeded()
+    if settings.algorithm != "paper":
+        if is_mixed(question):
+            return fit_mixed_question(question, settings, partial(fit, settings=settings))
+        plain = with_plain_given(question)
+        workshop, question = (workshop if plain is question else None), plain
     trials = _tune(question, settings) if settings.tune else []
     if trials:
         settings = settings.tuned(trials[0])
@@ -176,7 +187,7 @@ def _learned(found: Mapped, value: float, settings: Settings) -> Learned:
 
     def ask(question: Question) -> float:
         answer = fit(question, alone)
-        return 0.0 if isinstance(answer, Verdict) else answer.plain_value
+        return answer.plain_value if isinstance(answer, Fit) else 0.0
 
     again = run(ask, replicates(found.flow, found.latents), settings.n_jobs)
     return relearned(learned, value - np.array(again))
@@ -197,10 +208,21 @@ def answered(
     return float(learned.value), error, (below, above), details
 
 
-def information_of(answer: Fit | Verdict, question: Question) -> InformationEstimate:
+def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
     """What is known of a question, in nats: what was estimated, or the verdict."""
+    if isinstance(answer, MixedFit):
+        estimate = answer.estimate
+        details: dict[str, object] = {"weights": estimate.weights}
+        return _information(question, estimate.value, estimate.standard_error, answer.base, details)
     if isinstance(answer, Fit):
-        return answer.information
+        return _information(
+            question,
+            answer.information.value,
+            answer.information.standard_error,
+            answer.information.base,
+            dict(answer.information.details),
+            answer.information.errors,
+        )
     error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan
     return _information(question, answer.value, error, "gaussian", {"verdict": answer.name})
 
@@ -213,17 +235,33 @@ def _information(
     details: dict[str, object],
     errors: tuple[float, float] | None = None,
 ) -> InformationEstimate:
+    table = question.table
+    x, y, z = (tuple(map(str, kinds)) for kinds in question.kinds)
     return InformationEstimate(
         value,
         error,
         base,
-        question.table.n_samples,
+        table.n_samples,
         question.dimensions,
-        question.table.n_dropped,
+        table.n_dropped,
         question.names,
         details,
+        kinds=(x, y, z) if table.kinds else ((), (), ()),
+        entropies=(entropy_of(table, question.x), entropy_of(table, question.y)),
         errors=errors,
     )
+
+
+def entropy_of(table: Table, columns: Sequence[int]) -> float:
+    """Plug-in entropy of discrete columns together, in nats; infinite if one of them is continuous, or partly so."""
+    if not table.kinds or any(table.kind(i) is Kind.CONTINUOUS or len(atoms_of_column(table, i)) for i in columns):
+        return np.inf
+    return entropy(codes_of(table.columns[list(columns)]))
+
+
+def atoms_of_column(table: Table, i: int) -> FloatArray:
+    """Point masses of a column of steps that is otherwise continuous; none of others."""
+    return atoms_of(table.columns[i]) if table.kind(i) is Kind.ORDINAL else np.empty(0)
 
 
 def _mapped(question: Question, settings: Settings, workshop: Workshop) -> Mapped | Verdict:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.inputs.streams import Sample
 from pydine.nulls.analytic import STATISTICS, combined, named_order, sides_of, summary
@@ -18,7 +19,7 @@ from pydine.questions.streamed import refined, sample_of
 from pydine.questions.watching import shown_in_notebooks
 from pydine.results import IndependenceTestResult
 from pydine.units.cache import UnitCache
-from pydine.units.linear_algebra import one_blas_thread
+from pydine.units.threads import one_thread
 
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
@@ -26,7 +27,7 @@ ROUNDING = 1e-9  # guard: a permutation that comes as close as this to the stati
 
 
 @shown_in_notebooks("Testing")
-@one_blas_thread()
+@one_thread()
 def independence_test(
     x: Any,
     y: Any,
@@ -43,6 +44,7 @@ def independence_test(
     n_jobs: int | None = None,
     nan_policy: str = "raise",
     cache: CacheLike = None,
+    kinds: Kinds | None = None,
 ) -> IndependenceTestResult:
     """Test whether X is independent of Y, or independent of Y given Z.
 
@@ -79,6 +81,9 @@ def independence_test(
     nan_policy : {"raise", "omit"}, default="raise"
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept. The result does not depend on it.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say: text, categories and booleans are nominal,
+        counts and other numbers that repeat ordinal. Arrays without names are called x, y and z.
 
     Returns
     -------
@@ -102,7 +107,8 @@ def independence_test(
         algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
     sample = sample_of(data, (x, y, z), nan_policy)
-    question = read_question(x, y, z, data=data if sample is None else sample.columns, nan_policy=nan_policy)
+    source = data if sample is None else sample.columns
+    question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds)
     answer = fit(question, settings)
     if sample is not None and isinstance(answer, Fit) and not sample.is_whole:
         if method != "analytic":

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.questions.fitting import Fit, fit, information_of
+from pydine.questions.mixed import MixedFit
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.questions.streamed import refined, sample_of
@@ -36,14 +38,15 @@ def mutual_information(
     n_jobs: int | None = None,
     nan_policy: str = "raise",
     cache: CacheLike = None,
+    kinds: Kinds | None = None,
 ) -> InformationEstimate:
     """Estimate the mutual information I(X;Y), or I(X;Y|Z) given a third argument.
 
     Parameters
     ----------
     x, y, z : array-like of shape (n,) or (n, d), column, frame, or names of columns of `data`
-        Observations of X, Y and, for conditional information, Z: arrays, lists, pandas, polars or pyarrow. Real-valued;
-        a vector variable has several columns.
+        Observations of X, Y and, for conditional information, Z: arrays, lists, pandas, polars or pyarrow. Numbers,
+        counts, labels, yes or no; a vector variable has several columns.
     data : frame, optional
         A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
         Also a table beyond memory, which is streamed: the path of a Parquet or Arrow file or of a folder of them, a
@@ -61,6 +64,9 @@ def mutual_information(
         What happens to rows that hold NaN or infinity: refused, or left out and counted in the result.
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept. The result does not depend on it.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say: text, categories and booleans are nominal,
+        counts and other numbers that repeat ordinal. Arrays without names are called x, y and z.
 
     Returns
     -------
@@ -81,7 +87,8 @@ def mutual_information(
         base=base, interval=interval, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
     sample = sample_of(data, (x, y, z), nan_policy)
-    question = read_question(x, y, z, data=data if sample is None else sample.columns, nan_policy=nan_policy)
+    source = data if sample is None else sample.columns
+    question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds)
     answer = fit(question, settings)
     if sample is not None and isinstance(answer, Fit) and not sample.is_whole:
         answer, _ = refined(answer, sample)
@@ -104,7 +111,7 @@ class _Points:
     values: Callable[[], FloatArray]
 
     @classmethod
-    def of(cls, fitted: Fit) -> _Points:
+    def of(cls, fitted: Fit | MixedFit) -> _Points:
         latents = fitted.heaviest.latents
         rows = np.sort(some_of(latents.outwards, MOST_POINTS))
         positions = fitted.question.table.positions[rows]
@@ -126,12 +133,13 @@ def pointwise_information(
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
+    kinds: Kinds | None = None,
 ) -> PointwiseInformation:
     """Estimate what every row contributes to the information I(X;Y) or I(X;Y|Z): which rows carry the dependence.
 
     Parameters
     ----------
-    x, y, z, data, base, random_state, n_jobs, nan_policy
+    x, y, z, data, base, random_state, n_jobs, nan_policy, kinds
         As in `mutual_information`.
 
     Returns
@@ -151,7 +159,7 @@ def pointwise_information(
     True
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs).seeded()
-    question = read_question(x, y, z, data=data, nan_policy=nan_policy)
+    question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds)
     answer = fit(question, settings)
     if isinstance(answer, Verdict):
         raise ValueError(f"rows contribute nothing that differs between them, because {answer.reason}.")
@@ -159,4 +167,4 @@ def pointwise_information(
     if values is None:
         values = answer.of_rows(slice(None))
     sides = latents.of("x").T, latents.of("y").T
-    return PointwiseInformation(values, question.table.positions, sides, answer.information)
+    return PointwiseInformation(values, question.table.positions, sides, information_of(answer, question))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,16 +16,18 @@ from pydine.bases.gaussian import algorithmic_errors
 from pydine.bases.learning import with_unlearned
 from pydine.inputs.checks import SPARE_ROWS, TiesWarning, check_nan_policy, enumeration
 from pydine.inputs.columns import frame_library
+from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, Variables, read_variables
 from pydine.inputs.streams import Sample
-from pydine.inputs.table import Question
+from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents
+from pydine.latents.mixed import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test, combined, pairwise_test
 from pydine.nulls.blocks import adjusted
 from pydine.nulls.screening import not_gaussian
-from pydine.questions.fitting import fit, information_of
+from pydine.questions.fitting import entropy_of, fit, information_of
 from pydine.questions.policy import Verdict, left_over, reduced, warn_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.questions.streamed import Sums, sample_of
@@ -35,8 +37,8 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.asking import ask_all
 from pydine.units.cache import UnitCache, fit_units
 from pydine.units.execution import is_sent_away, run
-from pydine.units.linear_algebra import one_blas_thread
 from pydine.units.tasks import UnitTask
+from pydine.units.threads import one_thread
 
 Pair = tuple[int, int]
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first and of their second variables
@@ -58,6 +60,7 @@ def pairwise_information(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     progress: bool | None = None,
+    kinds: Kinds | None = None,
 ) -> PairwiseInformation:
     """Estimate the information between every two variables of a table, alone or given others.
 
@@ -95,6 +98,9 @@ def pairwise_information(
         Where fitted flows are looked for first, and kept: work that was interrupted goes on where it was.
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say. Pairs with a column that is not continuous
+        are asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
 
     Returns
     -------
@@ -123,12 +129,14 @@ def pairwise_information(
     sample = sample_of(data, None, nan_policy)
     data = data if sample is None else sample.columns
     presence = Presence.read(data) if nan_policy == "omit" and sample is None and not is_rest else None
-    with one_blas_thread():
+    with one_thread():
         if presence is None or presence.is_complete():
-            variables = read_variables(data, given, groups, nan_policy)
+            variables = read_variables(data, given, groups, nan_policy, kinds)
             asked = _Asked(variables, settings, is_rest, test, progress)
-            found = asked.one_by_one() if is_rest or len(variables.members) == 2 else asked.together()
+            found = asked.every()
             table, n_units = variables.table, asked.n_units
+            found.kinds = tuple(_kind([table.kind(i) for i in block]) for block in variables.members.values())
+            found.entropies = tuple(entropy_of(table, block) for block in variables.members.values())
             names, known = tuple(variables.members), tuple(table.names[i] for i in variables.given)
             n_samples, n_dropped = table.n_samples, table.n_dropped
             if sample is not None:
@@ -137,7 +145,7 @@ def pairwise_information(
                     asked.from_all_rows(found, sample)
             found.counts[:] = n_samples
         else:
-            parted = _Parted.of(presence, given, groups or {}, settings, test, progress)
+            parted = _Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {})
             names, known = tuple(parted.members), tuple(parted.given)
             found, n_units = parted.pairs()
             n_samples, n_dropped = parted.n_rows
@@ -163,6 +171,8 @@ def pairwise_information(
         adjustment=adjust,
         backend=frame_library(data),
         counts=matrix(found.counts, 0),
+        kinds=found.kinds,
+        entropies=found.entropies,
     )
 
 
@@ -245,6 +255,8 @@ class _Pairs:
     counts: RowArray
     n_general: int = 0
     is_shared: bool = False
+    kinds: tuple[str, ...] = ()
+    entropies: tuple[float, ...] = ()
 
     @classmethod
     def empty(cls, p: int) -> _Pairs:
@@ -286,6 +298,41 @@ class _Asked:
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
+    def every(self, wanted: NDArray[np.bool_] | None = None) -> _Pairs:
+        """All pairs: together where that can be done, otherwise one by one."""
+        if wanted is None and (self.is_rest or len(self.names) == 2):
+            return self.one_by_one()
+        smooth = [i for i, name in enumerate(self.names) if self._is_continuous(self.variables.members[name])]
+        if len(smooth) == len(self.names) and self._is_continuous(self.variables.given):
+            return self.together(wanted)
+        found = _Pairs.empty(len(self.names))
+        both = np.isin(found.pairs, smooth if len(smooth) > 2 else []).all(axis=0)
+        if len(smooth) > 2:
+            places = np.flatnonzero(both)
+            among = replace(self, variables=self._of_continuous(smooth)).together(
+                None if wanted is None else wanted[places]
+            )
+            for name in ("values", "errors", "below", "above", "pvalues", "bases"):
+                getattr(found, name)[places] = getattr(among, name)
+            found.n_general, found.is_shared = among.n_general, among.is_shared
+        self._ask(found, np.flatnonzero(~both if wanted is None else ~both & wanted).tolist())
+        return found
+
+    def _is_continuous(self, columns: Sequence[int]) -> bool:
+        return all(self.variables.table.kind(i) is Kind.CONTINUOUS for i in columns)
+
+    def _of_continuous(self, smooth: list[int]) -> Variables:
+        """The variables that are continuous, and what is given as numbers."""
+        members = {self.names[i]: self.variables.members[self.names[i]] for i in smooth}
+        columns = [i for positions in members.values() for i in positions]
+        plain = with_plain_given(Question(self.variables.table, tuple(columns), (), self.variables.given))
+        if plain.table is self.variables.table:
+            return replace(self.variables, members=members)
+        place = {i: k for k, i in enumerate(columns)}
+        return Variables(
+            plain.table, {name: tuple(place[i] for i in positions) for name, positions in members.items()}, plain.given
+        )
+
     def together(self, wanted: NDArray[np.bool_] | None = None, shard: Shard | None = None) -> _Pairs:
         """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
 
@@ -315,7 +362,8 @@ class _Asked:
 
     def share(self, shard: Shard, cache: UnitCache) -> int:
         """Fit a shard's units, and what its pairs need beside them, into the cache; how many units others still owe."""
-        if self.is_rest or len(self.names) == 2:
+        columns = [i for positions in self.variables.members.values() for i in positions]
+        if self.is_rest or len(self.names) == 2 or not self._is_continuous([*columns, *self.variables.given]):
             found = _Pairs.empty(len(self.names))
             self._ask(found, list(range(len(found.values)))[shard.of_all])
             return 0
@@ -338,7 +386,9 @@ class _Asked:
                 "on, or pass a part of the rows."
             )
         workshop, given = self._workshop(), self.variables.given
-        left = self._left_over(workshop)
+        if not self._is_continuous(given):
+            return
+        left = [i for i in self._left_over(workshop) if self._is_continuous(self.variables.members[self.names[i]])]
         blocks = [self.variables.members[self.names[i]] for i in left]
         if len(left) < 2:
             return
@@ -469,12 +519,12 @@ class _Asker:
         answer = fit(question, replace(self.settings, cache=cache), self.workshop.beside(cache, self.settings.n_jobs))
         if isinstance(answer, Verdict):
             return information_of(answer, question), answer.pvalue
-        return answer.information, analytic_test(answer.latents).pvalue if self.test else np.nan
+        return information_of(answer, question), analytic_test(answer.latents).pvalue if self.test else np.nan
 
     def tasks(self, pair: Pair) -> list[UnitTask]:
         """The units that a pair needs, unless it turns out that some of its columns add nothing."""
         question = reduced(self._question(pair), self.workshop)
-        if isinstance(question, Verdict) or question.table is not self.workshop.table:
+        if isinstance(question, Verdict) or question.table is not self.workshop.table or is_mixed(question):
             return []
         return self.workshop.tasks(question)
 
@@ -505,6 +555,8 @@ class _Parted:
     settings: Settings
     test: bool
     progress: bool | None
+    kinds: dict[str, Kind]
+    said: Kinds
 
     @classmethod
     def of(
@@ -515,13 +567,16 @@ class _Parted:
         settings: Settings,
         test: bool,
         progress: bool | None,
+        said: Kinds,
     ) -> _Parted:
         """Name the variables as `read_variables` does: columns by themselves, then groups."""
+        kinds = presence.kinds(said)
+        presence = presence.without_identifiers(kinds)
         known = presence.named("given", given)
         together = {str(name): presence.named(f"groups[{name!r}]", columns) for name, columns in groups.items()}
         taken = {column for block in (*together.values(), known) for column in block}
         singles = {name: [name] for name in presence.keys if name not in taken}
-        return cls(presence, {**singles, **together}, known, settings, test, progress)
+        return cls(presence, {**singles, **together}, known, settings, test, progress, kinds, said)
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -546,7 +601,9 @@ class _Parted:
                 found.counts[k] = rows.sum()
                 self._enter(found, k, part, pair)
         self._warn([part for part in answers if part.refusal], found)
-        self.presence.warn_of_ties([*(name for block in blocks for name in block), *self.given])
+        self.presence.warn_of_ties([*(name for block in blocks for name in block), *self.given], self.said)
+        found.kinds = tuple(_kind([self.kinds[name] for name in block]) for block in blocks)
+        found.entropies = tuple(self._entropy(block) for block in blocks)
         return found, sum(part.n_units for part in answers)
 
     def _ask(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> _Part:
@@ -568,15 +625,24 @@ class _Parted:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TiesWarning)  # one word for all parts
                 data = self.presence.part([*columns, *self.given], rows)
-                variables = read_variables(data, [keys[name] for name in self.given] or None, groups or None)
+                kinds = {name: self.kinds[name] for name in (*columns, *self.given)}
+                known = [keys[name] for name in self.given] or None
+                variables = read_variables(data, known, groups or None, kinds=kinds)
         except ValueError as error:
             return _Part(None, members, 0, str(error))
         asked = _Asked(variables, replace(self.settings, n_jobs=None), False, self.test, progress=False)
         order = [names.index(name) for name in variables.members]
         wanted = {tuple(sorted(pair)) for pair in pairs}
         places = zip(*np.triu_indices(len(order), 1), strict=True)
-        found = asked.together(np.array([tuple(sorted((order[a], order[b]))) in wanted for a, b in places]))
+        found = asked.every(np.array([tuple(sorted((order[a], order[b]))) in wanted for a, b in places]))
         return _Part(found, order, asked.n_units)
+
+    def _entropy(self, block: Sequence[str]) -> float:
+        """Entropy of a variable in the rows that it has."""
+        rows, places = self.presence.rows_with(block), [self.presence.whole.names.index(name) for name in block]
+        columns = np.ascontiguousarray(self.presence.whole.values[rows][:, places].T)
+        kinds = tuple(self.kinds[name] for name in block)
+        return entropy_of(Table(columns, tuple(block), None, kinds), range(len(block)))
 
     def _enter(self, found: _Pairs, k: int, part: _Part, pair: Pair) -> None:
         """Enter what a part says of a pair."""
@@ -624,6 +690,11 @@ class _Part:
     def place(self, pair: Pair) -> int | None:
         """Where a pair of the whole is among those found."""
         return self._places.get(frozenset(pair))
+
+
+def _kind(kinds: Iterable[Kind]) -> str:
+    """The kinds of a variable's columns, each once."""
+    return "/".join(dict.fromkeys(map(str, kinds)))
 
 
 def _of_unit_variance(latents: Latents) -> FloatArray:

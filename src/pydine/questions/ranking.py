@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pydine.inputs.checks import TiesWarning, check_nan_policy
 from pydine.inputs.columns import Source
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
@@ -34,7 +35,7 @@ from pydine.types import FloatArray
 from pydine.units.asking import ask_all
 from pydine.units.cache import UnitCache
 from pydine.units.execution import arrivals, is_sent_away
-from pydine.units.linear_algebra import one_blas_thread
+from pydine.units.threads import one_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
 
@@ -174,6 +175,7 @@ def rank(
     n_jobs: int | None = None,
     nan_policy: str = "raise",
     cache: CacheLike = None,
+    kinds: Kinds | None = None,
     progress: bool | None = None,
     watch: Callable[[Ranking], None] | None = None,
 ) -> Ranking:
@@ -189,8 +191,8 @@ def rank(
         is a selection of 30 (`Ranking.screened`).
     alpha : float, default=0.05
         The share of false discoveries that is accepted among the columns said to add something.
-    base, random_state, n_jobs, cache
-        As in `pairwise_information`.
+    base, random_state, n_jobs, cache, kinds
+        As in `pairwise_information`. Identifiers are left out of the ranking, with a warning.
     nan_policy : {"raise", "omit"}, default="raise"
         What happens to NaN and infinity: refused, or left out. A figure alone has all rows in which its column and the
         target have values; given the rest, rows must have all columns.
@@ -222,8 +224,8 @@ def rank(
     settings = replace(settings, cache=settings.cache or UnitCache())
     if features is None:
         features = [name for name in Source.read(data).names if name != target]
-    with one_blas_thread():
-        asked = _read(data, features, target, nan_policy)
+    with one_thread():
+        asked = _read(data, features, target, nan_policy, kinds or {})
         return _Work(asked, settings, alpha, progress, watch or (lambda _: None)).ranking()
 
 
@@ -263,19 +265,20 @@ class _Asked:
     why_no_rest: str = ""
 
 
-def _read(data: Any, features: Sequence[Any], target: Any, nan_policy: str) -> _Asked:
+def _read(data: Any, features: Sequence[Any], target: Any, nan_policy: str, kinds: Kinds) -> _Asked:
     """Read the columns: all together if no value is missing, otherwise each with the rows that it has."""
     presence = Presence.read(data) if nan_policy == "omit" else None
     if presence is not None:
         (y,), names = presence.named("target", target), presence.named("features", list(features))
         if not presence.is_complete([*names, y]):
-            return _read_by_rows(presence, names, y)
-    whole = read_question(features, target, data=data, nan_policy=nan_policy)  # one reading: one warning of ties
+            return _read_by_rows(presence, names, y, kinds)
+    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, many_x=True)
     alone = {name: Question(whole.table, (i,), whole.y) for name, i in zip(whole.names[0], whole.x, strict=True)}
     return _Asked(whole.names[1][0], alone, whole, whole.table.n_samples, whole.table.n_samples, {})
 
 
-def _read_by_rows(presence: Presence, names: Sequence[str], target: str) -> _Asked:
+def _read_by_rows(presence: Presence, names: Sequence[str], target: str, said: Kinds) -> _Asked:
+    kinds = presence.kinds(said)
     alone: dict[str, Question] = {}
     left_out: dict[str, str] = {}
 
@@ -284,7 +287,8 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: str) -> _Ask
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TiesWarning)  # one word for all parts
             data = presence.part([*some, target], rows)
-            return read_question([keys[name] for name in some], keys[target], data=data)
+            known = {name: kinds[name] for name in (*some, target)}
+            return read_question([keys[name] for name in some], keys[target], data=data, kinds=known)
 
     for rows, pairs in presence.parts({(i, i): (name, target) for i, name in enumerate(names)}):
         for name in (names[i] for i, _ in pairs):
@@ -295,7 +299,7 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: str) -> _Ask
     kept = [name for name in names if name in alone]
     if not kept:
         raise ValueError(next(iter(left_out.values())))
-    presence.warn_of_ties([*kept, target])
+    presence.warn_of_ties([*kept, target], said)
     rows = presence.rows_with([*kept, target])
     varying = [name for name in kept if presence.varies(name, rows)]
     n_complete, n_rows = int(rows.sum()), len(rows)

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
-from pydine.bases.gaussian import GaussianBase
-from pydine.bases.learning import between, with_unlearned
 from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_variables
 from pydine.inputs.table import Question
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import STATISTICS, analytic_test
-from pydine.questions.policy import Verdict, mapped, warn_if_determined
+from pydine.questions.mixed import tested
+from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
@@ -56,6 +56,8 @@ class SearchTest:
         Threads in which the flows of a question are fitted; answers do not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         Refuse rows that hold NaN or infinity, or leave them out.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say; arrays without names are called x, y and z.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class SearchTest:
         random_state: RandomState = 0,
         n_jobs: int | None = None,
         nan_policy: str = "raise",
+        kinds: Kinds | None = None,
     ) -> None:
         if statistic not in STATISTICS:
             raise ValueError(f"statistic must be {' or '.join(map(repr, STATISTICS))}, but got {statistic!r}.")
@@ -86,18 +89,21 @@ class SearchTest:
         self.cache = UnitCache.of(cache) or UnitCache()
         self.statistic = statistic
         self.nan_policy = nan_policy
+        self.kinds = kinds
         self._settings = Settings(base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=self.cache).seeded()
         self._answers: dict[tuple[tuple[bytes, ...], ...], Answer] = {}
         self._warned = False
 
-    def ask(self, x: Any, y: Any, z: Any = None) -> Answer:
+    def ask(self, x: Any, y: Any, z: Any = None, kinds: Kinds | None = None) -> Answer:
         """Test whether x is independent of y, given z unless it is None or has no columns.
 
         Parameters
         ----------
         x, y, z : array-like of shape (n,) or (n, d)
+        kinds : mapping of column name to kind, optional
+            For this question alone; those of the test otherwise.
         """
-        question = read_question(x, y, z, nan_policy=self.nan_policy)
+        question = read_question(x, y, z, nan_policy=self.nan_policy, kinds=self.kinds if kinds is None else kinds)
         return self._answer(question, self._settings.workshop(question.table))
 
     def _answer(self, question: Question, workshop: Workshop) -> Answer:
@@ -110,16 +116,13 @@ class SearchTest:
         return self._answers[key]
 
     def _ask(self, question: Question, workshop: Workshop) -> Answer:
-        found = mapped(question, workshop)
+        found = tested(question, workshop)
         if isinstance(found, Verdict):
             if found is Verdict.NOTHING_LEFT and not self._warned:
                 self._warned = True
                 warn_if_determined(found, question)
             return Answer(found.pvalue, found.value)
-        base = GaussianBase(self._settings.n_folds).fit(found.latents.seen())
-        dx, dy, _ = found.latents.dimensions
-        information = with_unlearned(base.value, between(found.latents.unlearned, dx), min(dx, dy)).value
-        return Answer(analytic_test(found.latents, self.statistic).pvalue, float(information))
+        return Answer(analytic_test(found.latents, self.statistic).pvalue, found.information)
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
         """A search that copies its graph, and the test with it, goes on with the same cache."""
@@ -148,7 +151,7 @@ class TableTest(SearchTest):
 
     def __init__(self, data: Any, **options: Any) -> None:
         super().__init__(**options)
-        self.table = read_variables(data, nan_policy=self.nan_policy).table
+        self.table = read_variables(data, nan_policy=self.nan_policy, kinds=self.kinds).table
         self._workshop = self._settings.workshop(self.table)
 
     @property

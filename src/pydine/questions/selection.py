@@ -19,15 +19,20 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, check_X_y, column_or_1d, validate_data
 
-from pydine.inputs.checks import SPARE_ROWS
+from pydine.inputs.checks import SPARE_ROWS, finite_rows, warn_left_out
+from pydine.inputs.columns import Columns, read_columns
+from pydine.inputs.kinds import Kind, Kinds, kind_of
 from pydine.inputs.names import with_different_names
+from pydine.inputs.reading import with_kinds
 from pydine.inputs.table import Question, Table
+from pydine.latents.mixed import is_mixed
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test
 from pydine.questions.fitting import fit, information_of
-from pydine.questions.policy import Verdict, mapped, reduced
+from pydine.questions.mixed import tested
+from pydine.questions.policy import Verdict, reduced
 from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.types import FloatArray
 from pydine.units.asking import ask_all
@@ -94,12 +99,14 @@ def mutual_information_score(
     random_state: RandomState = 0,
     n_jobs: int | None = None,
     cache: CacheLike = None,
+    kinds: Kinds | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Score every feature by its mutual information with y: a score function for `SelectKBest` and its like.
 
     Parameters
     ----------
-    X : array-like of shape (n, n_features)
+    X : array-like or frame of shape (n, n_features)
+        Numbers; a frame may hold text, categories and booleans too.
     y : array-like of shape (n,)
         Numbers or class labels.
     target : {"auto", "numbers", "classes"}, default="auto"
@@ -112,6 +119,8 @@ def mutual_information_score(
         Threads; the result does not depend on it.
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept.
+    kinds : mapping of column name or position to {"continuous", "ordinal", "nominal"}, optional
+        What features are, where it is not what their types and values say. Text and categories are nominal.
 
     Returns
     -------
@@ -132,13 +141,19 @@ def mutual_information_score(
     array([1, 3])
     """
     settings = _settings(base, random_state, n_jobs, cache)
-    X, y = check_X_y(with_different_names("X", X), y, dtype=np.float64)
-    columns, _ = read_target(y, target)
-    judge = _Judge.of(X, columns, settings)
-    least = columns.shape[1] + 1 + SPARE_ROWS
-    if len(X) < least:
-        raise ValueError(f"X and y must have at least {least} rows to be scored, but have {len(X)}; pass more rows.")
-    alone = [_Query(feature, ()) for feature in range(X.shape[1])]
+    X = with_different_names("X", X)
+    features = _labelled(X)
+    if features is None:
+        X, y = check_X_y(X, y, dtype=np.float64)
+        features = _unnamed(X)
+    else:
+        y = _checked_target(features, y)
+    column, kind = read_target(y, target)
+    judge = _Judge.of(features, column, kind, settings, kinds)
+    least, n = 2 + SPARE_ROWS, len(features.values)
+    if n < least:
+        raise ValueError(f"X and y must have at least {least} rows to be scored, but have {n}; pass more rows.")
+    alone = [_Query(feature, ()) for feature in range(len(features.names))]
     return judge.information(alone), np.array([answer.pvalue for answer in judge.ask(alone)])
 
 
@@ -161,9 +176,8 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
     backward : bool, default=True
         Whether superfluous features are taken out again.
     target : {"auto", "numbers", "classes"}, default="auto"
-        How y is read. Classes have no order: they enter as indicator columns, one for every class but the last.
-        ``"auto"`` takes for classes what is not a number, what has two values, and integers (by their type) of at most
-        10 different values.
+        How y is read. Classes have no order. ``"auto"`` takes for classes what is not a number, what has two values,
+        and integers (by their type) of at most 10 different values.
     base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of `information_`, as in `mutual_information`; it does not change what is selected.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
@@ -172,6 +186,8 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         Threads; the result does not depend on it.
     cache : folder, optional
         Where fitted flows are kept between calls. The result does not depend on it.
+    kinds : mapping of column name or position to {"continuous", "ordinal", "nominal"}, optional
+        What features are, where it is not what their types and values say. Text and categories are nominal.
 
     Attributes
     ----------
@@ -213,6 +229,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         random_state: RandomState = 0,
         n_jobs: int | None = None,
         cache: CacheLike = None,
+        kinds: Kinds | None = None,
     ) -> None:
         self.alpha = alpha
         self.max_features = max_features
@@ -222,31 +239,39 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.cache = cache
+        self.kinds = kinds
 
     def fit(self, X: Any, y: Any) -> Self:
         """Select features.
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
-            Finite numbers. A constant column is never selected.
+        X : array-like or frame of shape (n, n_features)
+            Finite numbers; a frame may hold text, categories and booleans too. A constant column is never selected, nor
+            is an identifier.
         y : array-like of shape (n,)
             Numbers or class labels.
 
         Returns
         -------
         ConditionalSelector
-            The selector itself. With fewer than 13 rows (more for three or more classes) too little can be tested:
-            nothing is selected, and a warning says so.
+            The selector itself. With fewer than 13 rows too little can be tested: nothing is selected, and a warning
+            says so.
         """
         self._check()
         settings = _settings(self.base, self.random_state, self.n_jobs, self.cache)
         X = with_different_names("X", X)
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        columns, _ = read_target(y, self.target)
-        n, n_features = X.shape
+        features = _labelled(X)
+        if features is None:
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            features = _unnamed(X)
+        else:
+            validate_data(self, X, skip_check_array=True)
+            y = _checked_target(features, y)
+        column, kind = read_target(y, self.target)
+        n, n_features = features.values.shape
         # Rows that a test needs, beside one for every feature that it is given.
-        capacity = n - (1 + columns.shape[1] + SPARE_ROWS)
+        capacity = n - (2 + SPARE_ROWS)
         selected: list[int] = []
         steps: list[Step] = []
         self.pvalues_, self.information_ = np.ones(n_features), np.zeros(n_features)
@@ -259,7 +284,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
             )
         else:
             limit = min(capacity, n_features if self.max_features is None else self.max_features)
-            judge = _Judge.of(X, columns, settings)
+            judge = _Judge.of(features, column, kind, settings, self.kinds)
             search = _Search(judge, float(self.alpha), limit, self.backward)
             selected, steps = search.run()
             queries = [_Query.beside(feature, selected) for feature in range(n_features)]
@@ -294,8 +319,28 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, bool]:
-    """Read a target as columns of numbers.
+def _labelled(X: Any) -> Columns | None:
+    """The columns of a frame that holds text, categories or booleans; None for what scikit-learn reads as numbers."""
+    if not (hasattr(X, "columns") or hasattr(X, "column_names")):
+        return None
+    columns = read_columns("X", X)
+    return columns if any(kind is not None for kind in columns.kinds) else None
+
+
+def _unnamed(X: FloatArray) -> Columns:
+    return Columns("X", tuple(f"column {i}" for i in range(X.shape[1])), X)
+
+
+def _checked_target(features: Columns, y: Any) -> NDArray[Any]:
+    """Y as an array with as many rows as the features, none of which is missing anything."""
+    finite_rows([features], omit=False)
+    found: NDArray[Any] = column_or_1d(y)
+    check_consistent_length(features.values, found)
+    return found
+
+
+def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, Kind]:
+    """Read a target as a column of numbers.
 
     Parameters
     ----------
@@ -304,9 +349,10 @@ def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, bool]:
 
     Returns
     -------
-    columns : ndarray, shape (n, dy)
-        Numbers as they are; classes as 0 and 1, a column for each but the last in their sorted order.
-    is_classes : bool
+    column : ndarray, shape (n,)
+        Numbers as they are; classes numbered from 0 on, in their sorted order.
+    kind : Kind
+        Nominal for classes.
     """
     if target not in TARGETS:
         raise ValueError(f"target must be {' or '.join(map(repr, TARGETS))}, but got {target!r}.")
@@ -320,13 +366,13 @@ def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, bool]:
     if numbers is not None and not (
         target == "classes" or (target == "auto" and (y.dtype.kind == "b" or len(values) == 2 or few_integers))
     ):
-        return numbers[:, None], False
+        return numbers, kind_of(numbers)
     if len(values) > len(y) / 2:
         raise ValueError(
             f"y must repeat its classes, but has {len(values)} different labels in {len(y)} rows; "
             "pass numbers with target='numbers', or fewer classes."
         )
-    return (codes[:, None] == np.arange(len(values) - 1)).astype(np.float64), True
+    return codes.astype(np.float64), Kind.NOMINAL
 
 
 def _as_numbers(y: NDArray[Any]) -> FloatArray | None:
@@ -418,9 +464,9 @@ class _Judge:
     Parameters
     ----------
     table : Table
-        Ranks of the features, which hold all of the information and stay within range, then the columns of y.
+        Ranks of the features, which hold all of the information and stay within range, then y.
     y : tuple of int
-        Positions of the columns of y.
+        The position of y.
     settings : Settings
         With a cache, so that the flow of y given the selected features is fitted once for all candidates.
     answers : dict of _Query to _Answer
@@ -433,9 +479,15 @@ class _Judge:
     answers: dict[_Query, _Answer] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: FloatArray, y: FloatArray, settings: Settings) -> _Judge:
-        table = Table.of([np.asarray(rankdata(X, axis=0), dtype=np.float64), y])
-        return cls(table, tuple(range(X.shape[1], len(table.names))), settings)
+    def of(cls, features: Columns, y: FloatArray, kind: Kind, settings: Settings, kinds: Kinds | None = None) -> _Judge:
+        ranks = np.asarray(rankdata(features.values, axis=0), dtype=np.float64)
+        (known,), _, unclear = with_kinds([replace(features, values=ranks, levels={})], kinds)
+        if unclear:  # as good as constant
+            warn_left_out(unclear)
+            out = [i for i in range(len(known.names)) if known.where(i) in unclear]
+            known.values[:, out] = 0.0
+        table = Table.of([known.values, y[:, None]], kinds=[*(k or Kind.CONTINUOUS for k in known.kinds), kind])
+        return cls(table, (len(known.names),), settings)
 
     def varying(self) -> set[int]:
         """Features that are not constant."""
@@ -475,7 +527,7 @@ class _Asker:
         if query.feature not in self.varying:
             return []
         question = reduced(self.question(query), self.workshop)
-        if isinstance(question, Verdict) or question.table is not self.workshop.table:
+        if isinstance(question, Verdict) or question.table is not self.workshop.table or is_mixed(question):
             return []
         return self.workshop.tasks(question)
 
@@ -486,7 +538,7 @@ class _Tester(_Asker):
     def __call__(self, query: _Query, cache: UnitCache | None) -> _Answer:
         if query.feature not in self.varying:
             return NOTHING
-        found = mapped(self.question(query), self.workshop.beside(cache))
+        found = tested(self.question(query), self.workshop.beside(cache))
         if isinstance(found, Verdict):
             return _Answer(found.pvalue, found.value)
         test = analytic_test(found.latents)

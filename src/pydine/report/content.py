@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -11,6 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from pydine.inputs.files import Frame
+from pydine.inputs.kinds import Kinds
 from pydine.latents.scores import ScoreMap
 from pydine.nulls.blocks import adjusted
 from pydine.questions.pairwise import pairwise_information
@@ -22,7 +23,7 @@ from pydine.report.description import Column, describe
 from pydine.results import PairwiseInformation
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
-from pydine.units.linear_algebra import one_blas_thread
+from pydine.units.threads import one_thread
 
 MOST_COLUMNS = 500  # 125 thousand pairs, about 5 MB
 MOST_ASKED_IN_GRAPH = 12  # columns: p (p - 1) flows; with more, partial correlations of normal scores
@@ -173,6 +174,7 @@ def make_report(
     base: str = "auto",
     seed: int = 0,
     n_jobs: int | None = None,
+    kinds: Kinds | None = None,
     progress: bool | None = None,
     provenance: Provenance | None = None,
 ) -> Report:
@@ -191,6 +193,8 @@ def make_report(
     seed : int, default=0
     n_jobs : int or None, default=None
         Threads; the report does not depend on it.
+    kinds : mapping of column name to kind, optional
+        As in `pydine.mutual_information`.
     progress : bool or None, default=None
         Whether to show progress bars; None: on a terminal.
     provenance : Provenance, optional
@@ -211,8 +215,8 @@ def make_report(
         )
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha must be a number strictly between 0 and 1, but got {alpha!r}.")
-    work = _Work(base, seed, n_jobs, progress, UnitCache())
-    with one_blas_thread():
+    work = _Work(base, seed, n_jobs, progress, UnitCache(), kinds or {})
+    with one_thread():
         columns = describe(frame, target)
         matrix = work.pairs(frame, None)
         distinct = {column.name: frame[column.name] for column in columns if column.copy_of is None}
@@ -262,6 +266,11 @@ class _Work:
     n_jobs: int | None
     progress: bool | None
     cache: UnitCache
+    kinds: Kinds
+
+    def of(self, columns: Iterable[str]) -> Kinds:
+        """What is said of some columns."""
+        return {name: self.kinds[name] for name in columns if name in self.kinds}
 
     def pairs(
         self, columns: Mapping[str, FloatArray], given: str | None, base: str | None = None
@@ -275,6 +284,7 @@ class _Work:
             nan_policy="omit",
             cache=self.cache,
             progress=self.progress,
+            kinds=self.of(columns),
         )
 
 
@@ -354,6 +364,7 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
             nan_policy="omit",
             cache=work.cache,
             progress=work.progress,
+            kinds=work.of(columns),
         )
     except ValueError as error:
         return _Rest({}, why=f"What columns tell given all the others cannot be computed: {error}")

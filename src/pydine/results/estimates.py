@@ -88,6 +88,11 @@ class InformationEstimate(Record):
     errors : tuple of two floats, optional
         Standard errors downwards and upwards, where they differ: what flows have not learned of z yet hides
         information more often than it adds any. `standard_error` is then the root of their mean square.
+    kinds : tuple of tuple of str, optional
+        What the columns of x, of y and of z are: ``"continuous"``, ``"ordinal"`` or ``"nominal"``; empty if all are
+        continuous.
+    entropies : tuple of float
+        Entropies of x and of y in nats; infinite for a side that is not discrete.
 
     Examples
     --------
@@ -110,6 +115,8 @@ class InformationEstimate(Record):
     details: Mapping[str, object] = field(default_factory=dict, compare=False)
     points: Callable[[InformationEstimate], PointwiseInformation] | None = field(default=None, compare=False)
     errors: tuple[float, float] | None = None
+    kinds: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
+    entropies: tuple[float, float] = (math.inf, math.inf)
 
     def __post_init__(self) -> None:
         """Turn NumPy scalars into plain numbers, fill in missing names, and freeze the details."""
@@ -136,6 +143,24 @@ class InformationEstimate(Record):
     def bits_standard_error(self) -> float:
         """The standard error in bits."""
         return self.standard_error / NATS_PER_BIT
+
+    @property
+    def correlation(self) -> float:
+        """The same from 0 to 1: sqrt(1 - exp(-2 I)), which is |r| of two normal variables (Linfoot 1957)."""
+        return correlation_of(self.value)
+
+    def correlation_interval(self, level: float = 0.95) -> ConfidenceInterval:
+        """The confidence interval, from 0 to 1 as `correlation` is."""
+        low, high = self.confidence_interval(level)
+        return ConfidenceInterval(correlation_of(low), correlation_of(high))
+
+    @property
+    def explained(self) -> float | None:
+        """The share of the entropy of a discrete side that the other tells, from 0 to 1; None if none is discrete.
+
+        Of y if it is discrete, otherwise of x. The entropy is that of the side by itself, whatever is given.
+        """
+        return explained_of(self.value, *self.entropies)
 
     def __float__(self) -> float:
         return self.value
@@ -348,6 +373,19 @@ class IndependenceTestResult(Record):
         verdict = f"{'rejected' if self.rejected else 'not rejected'} at {self.alpha:g}"
         sign = "" if p.startswith("<") else "= "
         return card(f"{question}?", f"{verdict}, p {sign}{p}", [found.partition("), ")[2]])
+
+
+def correlation_of(information: float) -> float:
+    """Nats on the scale from 0 to 1 on which a correlation is; 0 for less than none."""
+    return math.sqrt(-math.expm1(-2.0 * information)) if information > 0.0 else information * 0.0
+
+
+def explained_of(information: float, of_x: float, of_y: float) -> float | None:
+    """Nats as a share of an entropy: of y if it is finite, otherwise of x, and None if that is not either."""
+    entropy = of_y if math.isfinite(of_y) else of_x
+    if not math.isfinite(entropy) or entropy <= 0.0:
+        return None
+    return min(max(information / entropy, 0.0), 1.0) if not math.isnan(information) else math.nan
 
 
 def default_names(label: str, n_columns: int) -> tuple[str, ...]:

@@ -54,6 +54,10 @@ class PairwiseInformation(Record):
         The library that frames are made with: that of the data, if it was a frame.
     counts : ndarray of int, shape (p, p)
         Rows behind each figure. They differ where values are missing: every pair has the rows in which both are there.
+    kinds : tuple of str
+        What each variable is: ``"continuous"``, ``"ordinal"``, ``"nominal"``, or several of them.
+    entropies : tuple of float
+        Of each variable in nats; infinite if it is not discrete.
     """
 
     names: tuple[str, ...]
@@ -72,12 +76,31 @@ class PairwiseInformation(Record):
     adjustment: str
     backend: str = field(default="pandas", repr=False)
     counts: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
+    kinds: tuple[str, ...] = ()
+    entropies: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Where nobody says how many rows a figure has, it has all that were used."""
         if not self.counts.size:
             p = len(self.names)
             object.__setattr__(self, "counts", np.where(np.eye(p, dtype=np.bool_), 0, self.n_samples))
+
+    @property
+    def correlations(self) -> FloatArray:
+        """The values from 0 to 1, sqrt(1 - exp(-2 I)): |r| of two normal variables. NaN on the diagonal, (p, p)."""
+        scaled: FloatArray = np.sqrt(-np.expm1(-2.0 * np.maximum(self.values, 0.0)))
+        return scaled
+
+    @property
+    def explained(self) -> FloatArray:
+        """The share of the entropy of the column's variable that the row's tells, shape (p, p).
+
+        NaN in columns of variables that are not discrete.
+        """
+        entropies = np.array(self.entropies) if self.entropies else np.full(len(self.names), np.inf)
+        is_discrete = np.isfinite(entropies)
+        shares = np.maximum(self.values, 0.0) / np.where(is_discrete, entropies, 1.0)
+        return np.where(is_discrete, np.minimum(shares, 1.0), np.nan)
 
     @property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -93,7 +116,7 @@ class PairwiseInformation(Record):
         return f"{counts.max():,}" if counts.min() == counts.max() else f"{counts.min():,} to {counts.max():,}"
 
     def columns(self, level: float = 0.95) -> dict[str, list[Any]]:
-        """The ranked table as columns: x, y, information, standard_error, low, high, pvalue, adjusted_pvalue, base, n.
+        """The ranked table as columns, as `to_frame` has them.
 
         Parameters
         ----------
@@ -103,6 +126,8 @@ class PairwiseInformation(Record):
         pairs = first, second = self.pairs
         values, quantile = self.values[pairs], NormalDist().inv_cdf(0.5 + 0.5 * level)
         below, above = (quantile * errors[pairs] for errors in self.errors)
+        shares = self.explained
+        of_second = shares[pairs]
         return {
             "x": [self.names[i] for i in first],
             "y": [self.names[i] for i in second],
@@ -114,6 +139,8 @@ class PairwiseInformation(Record):
             "adjusted_pvalue": self.adjusted_pvalues[pairs].tolist(),
             "base": self.bases[pairs].tolist(),
             "n": self.counts[pairs].tolist(),
+            "correlation": self.correlations[pairs].tolist(),
+            "explained": np.where(np.isnan(of_second), shares[second, first], of_second).tolist(),
         }
 
     def to_frame(self) -> Any:
@@ -123,7 +150,8 @@ class PairwiseInformation(Record):
         -------
         frame
             Columns x, y, information, standard_error, low, high (nats; a 95% interval), pvalue, adjusted_pvalue, base,
-            n (rows behind the figure).
+            n (rows behind the figure), correlation (from 0 to 1) and explained (a share of the entropy of y, or of x,
+            if one is discrete).
         """
         return _frame(self.columns(), self.backend)
 

@@ -134,7 +134,7 @@ class UnitCache:
         if len(task.context) == 0 and not task.is_crossed:
             return Fitted(MARGINAL, NOTHING)
         entry = self._find(key_of(task))
-        return None if entry is None or (task.is_crossed and len(entry.log_density) != len(task.target)) else entry
+        return None if entry is None or (task.is_crossed and len(entry.log_density) != task.context.shape[1]) else entry
 
     def keep(self, task: UnitTask, entry: Fitted) -> None:
         """Remember the unit of a task."""

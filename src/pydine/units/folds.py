@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pydine.kernels.likelihood import HALF_LOG_2PI
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import dealt, some_of
 from pydine.units.rungs.linear import LINEAR
 from pydine.units.rungs.rung import Lesson, Rung
 from pydine.units.settings import LadderSettings
+from pydine.units.steps import marginal_log_density, middles
 from pydine.units.unit import Model
 
 SharedRungs = dict[tuple[int, str], Model]  # by fold and name
@@ -27,6 +27,7 @@ def partitions(target: FloatArray, context: FloatArray, settings: LadderSettings
     They are dealt out in the order of how far out their target lies; rows as far out as each other go by their context,
     column by column in the end: all columns have the same scores, so sums of their sizes are often equal.
     """
+    target = middles(target)
     keys = [target, np.abs(context).sum(axis=0), np.abs(target)]
     if len(np.unique(np.stack(keys), axis=1)[0]) < len(target):
         keys = [*context, *keys]
@@ -41,7 +42,7 @@ def n_partitions(n: int) -> int:
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to learn from and rows that are held out: targets t (n,) and contexts x (c, n) of both.
+    """Rows to learn from and rows that are held out: targets t (n,) or (2, n), and contexts x (c, n), of both.
 
     Rungs that tuning does not change are kept in `shared`.
     """
@@ -74,7 +75,7 @@ class Fold:
     @property
     def marginal_density(self) -> FloatArray:
         """Log-density of the held-out rows without their context."""
-        return -0.5 * self.t_held * self.t_held - HALF_LOG_2PI
+        return marginal_log_density(self.t_held)
 
     def density_of(self, model: Model) -> FloatArray:
         """Log-density of the held-out rows under a model."""

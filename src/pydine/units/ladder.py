@@ -24,6 +24,7 @@ from pydine.units.rungs.registry import rungs_for
 from pydine.units.rungs.rung import RungsFor
 from pydine.units.settings import LadderSettings
 from pydine.units.stacking import Stack
+from pydine.units.steps import middles, negated
 from pydine.units.unit import MARGINAL, FittedUnit
 
 __all__ = ["LadderSettings", "SharedRungs", "cross_fit_ladder", "fit_ladder", "held_out_likelihood", "n_partitions"]
@@ -36,7 +37,7 @@ def fit_ladder(
 
     Parameters
     ----------
-    target : ndarray, shape (n,)
+    target : ndarray, shape (n,), or (2, n) for the cut points of steps (`steps`)
     context : ndarray, shape (c, n)
     settings : LadderSettings
     rungs : callable
@@ -73,7 +74,7 @@ def cross_fit_ladder(
         return MARGINAL, MARGINAL.log_density(target, context)
     unit, log_density = fit_folds(target, context, settings, rungs=rungs).taught(target, context)
     unseen = np.flatnonzero(np.isnan(log_density))
-    log_density[unseen] = unit.log_density(target[unseen], context[:, unseen])
+    log_density[unseen] = unit.log_density(target[..., unseen], context[:, unseen])
     return unit, log_density
 
 
@@ -92,7 +93,7 @@ def held_out_likelihood(
     """
     if len(context) == 0:
         return float(MARGINAL.log_density(target, context).mean())
-    return float(np.nanmean(fit_folds(target, context, settings, shared).held_out(len(target))))
+    return float(np.nanmean(fit_folds(target, context, settings, shared).held_out(context.shape[1])))
 
 
 def fit_folds(
@@ -105,11 +106,12 @@ def fit_folds(
     """Fit in every fold the rungs that the first one chooses; arguments as in `held_out_likelihood`."""
     shared = {} if shared is None else shared
     # Training is symmetric in the target's sign but for rounding, which it amplifies.
-    sign = float(signs(target[None], row_marks(np.vstack([target, context])))[0])
-    target = sign * target
+    middle = middles(target)
+    sign = float(signs(middle[None], row_marks(np.vstack([middle, context])))[0])
+    target = negated(target, sign)
     held = partitions(target, context, settings)
     folds = [Fold.of(i, target, context, held, settings, shared) for i in range(len(held))]
-    climbed = climb(folds[0], rungs(len(context), len(folds[0].t), settings))
+    climbed = climb(folds[0], rungs(len(context), folds[0].x.shape[1], settings))
     models, densities = [climbed.models], [climbed.densities]
     for fold in folds[1:]:
         fitted = [fold.fit(rung)[0] for rung in climbed.rungs]

@@ -77,9 +77,9 @@ class Stack:
         left depends on the context: errors of functions of c columns with two derivatives fall as n^(-4 / (4 + c)) at
         best (Stone 1982), and the slower they fall, the more is left of what one doubling of the rows would teach.
         """
-        unit, held = self.unit(), self.held_out(len(target))
+        unit, held = self.unit(), self.held_out(context.shape[1])
         rows = np.flatnonzero(~np.isnan(held))
-        seen = unit.log_density(target[rows], np.ascontiguousarray(context[:, rows]))
+        seen = unit.log_density(target[..., rows], np.ascontiguousarray(context[:, rows]))
         optimism = max(total(seen - held[rows]) / len(rows), 0.0)
         rate = 2.0 * DERIVATIVES / (2.0 * DERIVATIVES + len(context))
         return replace(unit, unlearned=optimism / (2.0**rate - 1.0)), held

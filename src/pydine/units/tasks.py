@@ -28,8 +28,8 @@ class UnitTask:
 
     Parameters
     ----------
-    target : ndarray, shape (n,)
-        Normal scores.
+    target : ndarray, shape (n,) or (2, n)
+        Normal scores; two cut points a row where the target has steps (`steps`).
     context : ndarray, shape (c, n)
     settings : LadderSettings
     is_crossed : bool

@@ -13,6 +13,7 @@ from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quantiles
 from pydine.types import FloatArray
 from pydine.units.network import Network
+from pydine.units.steps import negated
 
 ROWS_AT_ONCE = 1 << 15  # memory: rows worked on together, so that it grows with n only by what is returned
 FARTHEST = 1e9  # guard: what lies beyond has a density of its own only in float64
@@ -53,8 +54,8 @@ class Model:
         return shares, z
 
     def log_density(self, target: FloatArray, context: FloatArray) -> FloatArray:
-        """ln p(t | x) of rows; shapes (n,) and (c, n) to (n,), in nats."""
-        out = np.empty(len(target))
+        """ln p(t | x) of rows; shapes (n,), or (2, n) for steps, and (c, n) to (n,), in nats."""
+        out = np.empty(context.shape[1])
         target, context = (np.clip(a, -FARTHEST, FARTHEST) for a in (target, context))
         expanded = np.ascontiguousarray(self.expansion(context), dtype=np.float32)
         self._check(expanded)
@@ -132,6 +133,15 @@ class FittedUnit:
         latent *= self.sign
         return latent
 
+    def tails(self, cuts: FloatArray, context: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The transformer at cut points (n,), and 1 less it, each summed from its own side, shapes (n,)."""
+        lower, upper = np.zeros(len(cuts)), np.zeros(len(cuts))
+        for rows in _blocks(len(cuts)):
+            t, x = self.sign * cuts[rows], np.ascontiguousarray(context[:, rows])
+            for weight, model, expanded in self._mixture(x):
+                add_tails(weight, *model.components(t, expanded), lower[rows], upper[rows])
+        return (lower, upper) if self.sign > 0.0 else (upper, lower)
+
     def target(self, latent: FloatArray, context: FloatArray) -> FloatArray:
         """Map latents (n,) back to targets (n,), given a context (c, n): the inverse of `latent`, by bisection."""
         low, high = np.full(len(latent), -FARTHEST_TARGET), np.full(len(latent), FARTHEST_TARGET)
@@ -161,10 +171,10 @@ class FittedUnit:
             yield weight, model, expanded[model.expansion]
 
     def log_density(self, target: FloatArray, context: FloatArray) -> FloatArray:
-        """ln p(t | x) of rows under the mixture; shapes (n,) and (c, n) to (n,), in nats."""
-        density = np.empty(len(target))
-        for rows in _blocks(len(target)):
-            t, x = self.sign * target[rows], context[:, rows]
+        """ln p(t | x) of rows under the mixture; shapes (n,), or (2, n) for steps, and (c, n) to (n,), in nats."""
+        density = np.empty(context.shape[1])
+        for rows in _blocks(len(density)):
+            t, x = negated(target[..., rows], self.sign), context[:, rows]
             weights, terms = zip(
                 *((weight, model.log_density(t, x)) for weight, model, _ in self._mixture(x)), strict=True
             )

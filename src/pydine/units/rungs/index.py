@@ -16,6 +16,7 @@ from pydine.units.network import Network
 from pydine.units.rungs.networks import NetworkRung
 from pydine.units.rungs.rung import Lesson
 from pydine.units.settings import LadderSettings
+from pydine.units.steps import middles
 
 # answer: prior precision of the cubes' coefficients, a deviation of 0.03: columns bend little as they become scores.
 WARP_PRECISION = 1000.0
@@ -39,13 +40,13 @@ class IndexRung(NetworkRung):
 
     def begin(self, network: Network, theta: FloatArray, decay: FloatArray, lesson: Lesson) -> None:
         """See `NetworkRung`."""
-        (direction, _), (slopes, middles), _ = network.layer_slices
+        (direction, _), (slopes, biases), _ = network.layer_slices
         c, h = len(lesson.x), lesson.settings.hidden_units
         rises = lesson.linear().theta[:c]
-        theta[direction][:c] = _bent(lesson.t, lesson.x, rises) if self.start else _unit(rises)
+        theta[direction][:c] = _bent(middles(lesson.t), lesson.x, rises) if self.start else _unit(rises)
         theta[slopes] = INDEX_SLOPE
-        theta[middles] = INDEX_SLOPE * np.linspace(OUTERMOST, -OUTERMOST, h)
-        decay[c : 2 * c] = decay[3 * c : 4 * c] = decay[direction][c:] = WARP_PRECISION / len(lesson.t)
+        theta[biases] = INDEX_SLOPE * np.linspace(OUTERMOST, -OUTERMOST, h)
+        decay[c : 2 * c] = decay[3 * c : 4 * c] = decay[direction][c:] = WARP_PRECISION / lesson.x.shape[1]
 
 
 def _unit(direction: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from pydine.kernels.regression import ridge
 from pydine.units.network import Network
 from pydine.units.rungs.rung import Lesson, Rung
 from pydine.units.rungs.training import LINEAR_PRECISION, side_by_side, trained
+from pydine.units.steps import middles
 from pydine.units.unit import Model
 
 # answer: prior precision of coefficients of the columns that an expansion adds, a deviation of 0.28 and as much as 13
@@ -33,10 +34,10 @@ class ExpandedRung(Rung):
     def fit(self, lesson: Lesson) -> tuple[Model, int]:
         """See `Rung`."""
         expanded = self.expansion(lesson.x)
-        c, n, k = len(expanded), len(lesson.t), lesson.settings.components
+        c, n, k = len(expanded), lesson.x.shape[1], lesson.settings.components
         skip_decay = np.full(c, BASIS_PRECISION / n)
         skip_decay[: len(lesson.x)] = LINEAR_PRECISION / n
-        location, spread = ridge(lesson.t, expanded, n * skip_decay)
+        location, spread = ridge(middles(lesson.t), expanded, n * skip_decay)
         start = np.concatenate([location, np.zeros(c), side_by_side(0.0, max(spread, LEAST_DEVIATION), k)])
         decay = np.concatenate([skip_decay, 2.0 * skip_decay, np.full(3 * k, LINEAR_PRECISION / n)])
         return trained(self, Network.linear(c, k), start, decay, lesson, expanded)

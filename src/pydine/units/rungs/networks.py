@@ -62,7 +62,7 @@ class NetworkRung(Rung):
 
     def _as_linear(self, network: Network, lesson: Lesson) -> tuple[FloatArray, FloatArray]:
         """Parameters (p,) that make a network the linear rung, whose columns come first, and their decay (p,)."""
-        linear, n, c, wider = lesson.linear().theta, len(lesson.t), len(lesson.x), network.n_context
+        linear, n, c, wider = lesson.linear().theta, lesson.x.shape[1], len(lesson.x), network.n_context
         theta = np.zeros(network.n_parameters)
         decay = np.full(network.n_parameters, lesson.settings.weight_decay / n)
         last_bias = network.layer_slices[-1][1]

@@ -29,8 +29,8 @@ class Lesson:
 
     Parameters
     ----------
-    t : ndarray, shape (n,)
-        Normal scores of the target.
+    t : ndarray, shape (n,) or (2, n)
+        Normal scores of the target; two cut points where it has steps.
     x : ndarray, shape (c, n)
         Those of its context.
     settings : LadderSettings

@@ -39,7 +39,7 @@ def trained(
     With rows to hold out, training ends when they are followed no better. Returns the model and the steps made.
     """
     held = lesson.held
-    watched = (np.empty(0), np.empty((len(expanded), 0))) if held is None else (held[0], rung.expansion(held[1]))
+    watched = (lesson.t[..., :0], np.empty((len(expanded), 0))) if held is None else (held[0], rung.expansion(held[1]))
     rows = [a.astype(np.float32, order="C") for a in (lesson.t, expanded, *watched)]
     _, theta, steps = maximise(start, decay, *network.layout, *rows, rung.iterations, TOLERANCE, PATIENCE)
     return Model(network, theta, rung.expansion), steps

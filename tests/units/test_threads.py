@@ -4,7 +4,7 @@ import threading
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pydine.units.linear_algebra import one_blas_thread
+from pydine.units.threads import one_thread
 
 
 def threads():
@@ -14,8 +14,8 @@ def threads():
 def test_the_caller_s_number_comes_back():
     with threadpool_limits(2, user_api="blas"):
         before = threads()
-        with one_blas_thread():
-            with one_blas_thread():
+        with one_thread():
+            with one_thread():
                 assert threads() == {1}
             assert threads() == {1}
         assert threads() == before
@@ -25,12 +25,12 @@ def test_blocks_of_other_threads_may_overlap():
     before, entered, leave = threads(), threading.Event(), threading.Event()
 
     def other():
-        with one_blas_thread():
+        with one_thread():
             entered.set()
             leave.wait()
 
     thread = threading.Thread(target=other)
-    with one_blas_thread():
+    with one_thread():
         thread.start()
         entered.wait()
     assert threads() == {1}

@@ -1,0 +1,151 @@
+"""Discrete columns on all sides: a contingency table is the model, and no flow is needed.
+
+The plug-in information of a table is too large, by about one half for every cell that is free, over n. How much exactly
+depends on what is expected in the cells: with N a Poisson number of mean m, E[N ln N] - m ln m is near one half for
+large m and near zero for small ones. So the bias is summed over the cells' expected numbers. Those lie between what
+independence expects and what was seen, the nearer to the former the less the table departs from it (James and Stein).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from pydine.kernels.mixing import smooth_step
+from pydine.types import FloatArray
+
+Codes = NDArray[np.intp]
+
+SUMMED = 60.0  # means of cells up to which Poisson sums are summed; above, two terms of a series are as good
+ROWS_PER_CELL = 1.5, 5.0  # on average: a table counts for nothing up to the first, and alone from the second on
+CHANCE = 2.0  # standard errors by which a table of independent columns may depart from independence
+
+
+class TableFit(NamedTuple):
+    """What a table says.
+
+    Parameters
+    ----------
+    value, standard_error : float
+        Nats; the bias is taken off.
+    ratios : ndarray, shape (n,)
+        ln p(x, y | z) - ln p(x | z) - ln p(y | z) of the rows, by their frequencies.
+    trust : float
+        Whether there are rows enough for so many cells, from 0 to 1.
+    """
+
+    value: float
+    standard_error: float
+    ratios: FloatArray
+    trust: float
+
+
+def codes_of(columns: FloatArray) -> Codes:
+    """Which of the different rows of columns (d, n) each row is, shape (n,); all the same if there are no columns."""
+    if len(columns) == 0:
+        return np.zeros(columns.shape[1], dtype=np.intp)
+    if len(columns) == 1:
+        return np.unique(columns[0], return_inverse=True)[1]
+    return np.unique(columns, axis=1, return_inverse=True)[1].ravel()
+
+
+def entropy(codes: Codes) -> float:
+    """Plug-in entropy of codes (n,) in nats."""
+    shares = np.bincount(codes) / len(codes)
+    shares = shares[shares > 0.0]
+    return float(-(shares * np.log(shares)).sum())
+
+
+def rows_per_cell(x: Codes, y: Codes, z: Codes) -> float:
+    """Rows for each combination of values of x and y that come up with the same z."""
+    return len(x) / max(float((_n_levels(x, z) * _n_levels(y, z)).sum()), 1.0)
+
+
+def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
+    """The information between codes x and y (n,) given codes z (n,)."""
+    n, shape = len(x), (int(z.max()) + 1, int(x.max()) + 1, int(y.max()) + 1)
+    places, seen, number = np.unique((z * shape[1] + x) * shape[2] + y, return_inverse=True, return_counts=True)
+    cell, counts = np.array(np.unravel_index(places, shape)), number.astype(np.float64)
+    in_z = np.bincount(z).astype(np.float64)
+    with_x = np.bincount(z * shape[1] + x, minlength=shape[0] * shape[1]).reshape(shape[:2]).astype(np.float64)
+    with_y = np.bincount(z * shape[2] + y, minlength=shape[0] * shape[2]).reshape(shape[0], -1).astype(np.float64)
+    expected = with_x[cell[0], cell[1]] * with_y[cell[0], cell[2]] / in_z[cell[0]]
+    ratios = np.log(counts / expected)
+    plug_in = float(counts @ ratios / n)
+    of_rows = ratios[seen]
+    error = _error(cell, counts, shape, n)
+    bound = min(_conditional(with_x, in_z), _conditional(with_y, in_z)) / n
+    if len(counts) in (np.count_nonzero(with_x), np.count_nonzero(with_y)):  # one side determines the other
+        bias = 0.0
+    else:
+        bias = _bias(cell, counts, with_x, with_y, in_z) / n
+    trust = smooth_step(rows_per_cell(x, y, z), *ROWS_PER_CELL)
+    return TableFit(min(plug_in - bias, bound), error, of_rows, trust)
+
+
+def _error(cell: NDArray[np.intp], counts: FloatArray, shape: tuple[int, int, int], n: int) -> float:
+    """Standard error of a table's information, as if half a row more had been seen in every cell (Jeffreys).
+
+    Without, a cell that happens to be empty would be taken for one that always is.
+    """
+    mean, square = 0.0, 0.0
+    for k in range(shape[0]):
+        here = cell[0] == k
+        found = np.zeros(shape[1:])
+        found[cell[1][here], cell[2][here]] = counts[here]
+        found = found[found.any(axis=1)][:, found.any(axis=0)]
+        rows, extra = found.sum(), min(0.5, 0.1 * found.sum() / max(found.size, 1))
+        shares = (found + extra) / (rows + extra * found.size)
+        ratios = np.log(shares / (shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)))
+        mean += float(rows / n * (shares * ratios).sum())
+        square += float(rows / n * (shares * ratios**2).sum())
+    return float(np.sqrt(max(square - mean * mean, 0.0) / n))
+
+
+def _n_levels(x: Codes, z: Codes) -> FloatArray:
+    """How many different x come up with each z."""
+    width = int(x.max()) + 1
+    return np.bincount(np.unique(z * width + x) // width).astype(np.float64)
+
+
+def _conditional(counts: FloatArray, totals: FloatArray) -> float:
+    """N times the entropy of a side given z, from counts (z, levels) and the rows of each z (z,)."""
+    there = counts > 0.0
+    share = np.where(there, counts, 1.0) / np.where(there, totals[:, None], 1.0)
+    return float(-(counts * np.log(share)).sum())
+
+
+def _bias(
+    cell: NDArray[np.intp], counts: FloatArray, with_x: FloatArray, with_y: FloatArray, in_z: FloatArray
+) -> float:
+    """N times what the plug-in information is too large by, about."""
+    total, squares, freedom, departures = 0.0, 0.0, 0.0, []
+    for k in np.flatnonzero(in_z > 0.0):
+        here = cell[0] == k
+        x, y = with_x[k] > 0.0, with_y[k] > 0.0
+        expected = np.outer(with_x[k], with_y[k]) / in_z[k]
+        found = np.zeros(expected.shape)
+        found[cell[1][here], cell[2][here]] = counts[here]
+        expected, found = expected[x][:, y], found[x][:, y]
+        squares += float(((found - expected) ** 2 / expected).sum())
+        freedom += (int(x.sum()) - 1.0) * (int(y.sum()) - 1.0)
+        departures.append((expected.ravel(), found.ravel()))
+    usual = freedom + CHANCE * np.sqrt(2.0 * freedom)
+    share = min(1.0, usual / squares) if squares > 0.0 else 1.0
+    for expected, found in departures:
+        total += float(_excess(share * expected + (1.0 - share) * found).sum())
+    return total - float(_excess(with_x.ravel()).sum() + _excess(with_y.ravel()).sum() - _excess(in_z).sum())
+
+
+def _excess(means: FloatArray) -> FloatArray:
+    """E[N ln N] - m ln m for Poisson numbers N of means m (k,); 0 where m is."""
+    excess = np.where(means > SUMMED, 0.5 + 1.0 / (12.0 * np.maximum(means, 1.0)), 0.0)
+    few = (means > 0.0) & (means <= SUMMED)
+    m, k = means[few, None], np.arange(1.0, 2.5 * SUMMED)
+    # ln of the Poisson probabilities, all at once: k ln m - m - ln k!
+    terms = np.exp(k * np.log(m) - m - gammaln(k + 1.0)) * (k * np.log(k))
+    excess[few] = terms.sum(axis=1) - m[:, 0] * np.log(m[:, 0])
+    return excess

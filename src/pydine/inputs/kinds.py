@@ -1,0 +1,126 @@
+"""Kinds of column: what the values of a column are, found by a rule, or said by whoever asks.
+
+- *continuous*: real numbers that hardly repeat. What is estimated is a density.
+- *ordinal*: ordered steps. Counts, integers of few values, ordered categories, numbers with many ties, and continuous
+  numbers with point masses among them (zeros of a rainfall, a detection limit).
+- *nominal*: labels. Text, categories, booleans, and whatever has two values. In which order they stand, and what they
+  are called, changes no answer.
+
+The rule (`kind_of`), in this order:
+
+1. Text, unordered categories and booleans are nominal; ordered categories are ordinal. The type of the column says so.
+2. Numbers with two different values are nominal: with two, there is no order to speak of.
+3. Numbers are ordinal if two rows drawn at random have the same value with a probability of more than 1 / 30, or if
+   there are point masses: values that 5% of the rows (and ten rows) hold, and that are ten times as frequent as is
+   usual in the column.
+4. All others are continuous. Ties among them are so fine that a step can be taken for a point.
+
+Labels with fewer than ten rows, and those beyond the 24 most frequent, are taken together as one. A column in which
+hardly any label repeats is an identifier: nothing can be learned from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.types import FloatArray
+
+__all__ = ["Kind", "Kinds", "atoms_of", "check_kinds", "identifier", "is_identifier", "kind_of", "pooled"]
+
+COARSE = 1.0 / 30.0  # probability that two rows have the same value, from which on a column has steps
+ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.05, 10, 10.0  # rows of a point mass, and how much more than is usual
+MOST_ATOMS = 10  # more of them are steps like others
+LEVEL_ROWS, MOST_LEVELS = 10, 24  # rows of a label that stands by itself, and how many do
+REPEATED = 3.0  # times that a label comes up on average, if it is none of an identifier
+
+
+class Kind(StrEnum):
+    """What the values of a column are."""
+
+    CONTINUOUS = "continuous"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+
+
+Kinds = Mapping[Any, str]  # what somebody says of columns, by their names
+
+
+def check_kinds(kinds: Kinds | None, names: Sequence[str]) -> dict[str, Kind]:
+    """Read the argument `kinds`: names of columns, which must be there, to kinds."""
+    if kinds is None:
+        return {}
+    if not isinstance(kinds, Mapping):
+        raise ValueError(f"kinds must be a mapping of column names to kinds, but got {type(kinds).__name__}.")
+    found = {}
+    for key, kind in kinds.items():
+        name = f"column {key}" if isinstance(key, int | np.integer) else str(key)
+        if name not in names:
+            shown = ", ".join(map(repr, names[:10])) + (" ..." if len(names) > 10 else "")
+            raise ValueError(f"kinds names the column {key!r}, which is not among those asked about; they are {shown}.")
+        if str(kind) not in list(Kind):
+            choices = " or ".join(repr(str(choice)) for choice in Kind)
+            raise ValueError(f"kinds[{key!r}] must be {choices}, but got {kind!r}.")
+        found[name] = Kind(str(kind))
+    return found
+
+
+def kind_of(column: FloatArray) -> Kind:
+    """Find the kind of a column of numbers, shape (n,), NaN and infinity left aside; the rule is the module's."""
+    counts = _counts(column)[1]
+    if len(counts) == 2:
+        return Kind.NOMINAL
+    if len(counts) < 2 or counts.max() == 1:
+        return Kind.CONTINUOUS
+    n = counts.sum()
+    same = float((counts * (counts - 1.0)).sum() / (n * (n - 1.0)))
+    return Kind.ORDINAL if same > COARSE or len(atoms_of(column)) else Kind.CONTINUOUS
+
+
+def atoms_of(column: FloatArray) -> FloatArray:
+    """Point masses among the values of a column (n,) that hardly repeat otherwise, in order; none if all are steps."""
+    values, counts = _counts(column)
+    n, usual = counts.sum(), float(np.median(counts)) if len(counts) else 0.0
+    is_atom = counts >= max(ATOM_ROWS, ATOM_SHARE * n, ATOM_RATIO * usual)
+    rest = counts[~is_atom]
+    left = float(rest.sum())
+    if not is_atom.any() or is_atom.sum() > MOST_ATOMS or left < max(50.0, 0.1 * n):
+        return values[:0]
+    same = float((rest * (rest - 1.0)).sum() / (left * (left - 1.0)))
+    return values[is_atom] if same <= COARSE else values[:0]
+
+
+def _counts(column: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+    finite = np.isfinite(column)
+    return np.unique(column if finite.all() else column[finite], return_counts=True)
+
+
+def is_identifier(column: FloatArray) -> bool:
+    """Whether hardly any label of a nominal column (n,) repeats, or none often enough to stand by itself."""
+    values, counts = _counts(column)
+    return len(values) > 2 and (counts.sum() < REPEATED * len(values) or counts.max() < LEVEL_ROWS)
+
+
+def identifier(column: FloatArray) -> str:
+    """Why nothing can be learned from such a column (n,)."""
+    return f"has {len(_counts(column)[0]):,} different labels in {len(column):,} rows, too many to learn from any"
+
+
+def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:
+    """Labels (n,) as whole numbers from 0 on, the most frequent first, the rare ones as one, which comes last.
+
+    Labels that are as frequent as each other stay in the order of their codes, and so do two. The new code of every old
+    one is returned beside them.
+    """
+    values, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable") if len(counts) > 2 else np.arange(len(counts))
+    places = np.empty(len(counts), dtype=np.intp)
+    places[order] = np.arange(len(counts))
+    own = min(int(np.count_nonzero(counts >= LEVEL_ROWS)), MOST_LEVELS)
+    if len(counts) - own > 1 and own > 0:
+        places = np.minimum(places, own)
+    return places[inverse].astype(np.float64), dict(zip(values.tolist(), places.tolist(), strict=True))

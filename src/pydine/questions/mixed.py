@@ -1,0 +1,256 @@
+"""From a question about columns of any kind to nats and latents.
+
+Point masses in a continuous column (zeros of a rainfall) are taken apart by the chain rule. With A which of the
+masses, or none, a row holds, I(X;Y|Z) = I(A;Y|Z) + P(none) I(X;Y|Z, none), and each part is a question of its own,
+about a label and about continuous rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from pydine.bases.gaussian import GaussianBase
+from pydine.bases.learning import between, with_unlearned
+from pydine.bases.mixed import MixedEstimate, MixedModels, by_densities, closed_form, entropy_bound, fit_mixed
+from pydine.inputs.kinds import Kind, atoms_of
+from pydine.inputs.table import Question, Table
+from pydine.latents.flows import Latents
+from pydine.latents.mixed import MixedColumns, MixedMaker, is_mixed, with_plain_given
+from pydine.latents.workshop import Workshop
+from pydine.questions.policy import Verdict, mapped
+from pydine.questions.settings import Settings
+from pydine.types import FloatArray, RowArray
+from pydine.units.cache import UnitCache
+
+LEAST_BULK = 50  # rows beside the point masses, for them to be a question of their own
+
+
+@dataclass(frozen=True, eq=False)
+class MixedFit:
+    """Everything that was learned of a question about columns of any kind, as `fitting.Fit` has it for continuous ones.
+
+    Parameters
+    ----------
+    question : Question
+    columns : MixedColumns
+    maker : MixedMaker
+    estimate : MixedEstimate
+    base : str
+        What the estimate is called: ``"table"``, ``"mixed"``, or ``"gaussian"`` for the closed form of residuals.
+    """
+
+    question: Question
+    columns: MixedColumns
+    maker: MixedMaker
+    estimate: MixedEstimate
+    base: str
+
+    @cached_property
+    def latents(self) -> Latents:
+        """Residuals of both sides given z: what is tested, and drawn."""
+        found = self.maker.latents(self.columns)
+        if found is None:
+            raise ValueError("what is given determines a side, and nothing of it is left to tell.")
+        return found
+
+    @property
+    def heaviest(self) -> MixedFit:
+        """What counts most, which has the latents that are drawn: this."""
+        return self
+
+    def of_rows(self, rows: RowArray | slice) -> FloatArray:
+        """Pointwise information of rows of the sample, by models that have seen them, in nats."""
+        return self.estimate.in_sample[rows]
+
+    def held_out(self) -> FloatArray:
+        """The same by models that have not seen them, shape (n,)."""
+        return self.estimate.held_out
+
+    def of_new_rows(self) -> MixedRows:
+        """What maps new rows, and gives them their pointwise information."""
+        models = self.estimate.models or by_densities(self.columns, self.maker).models
+        if models is None:
+            raise ValueError("these densities have no models")
+        return MixedRows(self.columns, models)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedRows:
+    """New rows of a question about columns of any kind, by densities of its columns.
+
+    Where the estimate itself came from a table of frequencies, or was put together from point masses and the rest,
+    densities say of single rows what it says of all.
+    """
+
+    columns: MixedColumns
+    models: MixedModels
+
+    def __call__(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+        """Pointwise information of rows (m, dx), (m, dy), (m, dz) in nats, shape (m,)."""
+        return self.models.log_ratio(self.columns.rows(x, y, z))
+
+    def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+        """ln p(x | z) + ln p(y | z) of rows, in nats, shape (m,)."""
+        return self.models.log_density(self.columns.rows(x, y, z))
+
+    def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What is left of rows given z, shapes (m, d) and (m, d')."""
+        rows = self.columns.rows(x, y, z)
+        sides: dict[str, list[FloatArray]] = {"x": [], "y": []}
+        for conditional in self.models.alone:
+            sides[conditional.column.place[0]] += [piece.first for piece in conditional.residuals_of(rows)]
+        left, right = (np.array(columns).T for columns in sides.values())
+        return left, right
+
+
+def mixed_maker(settings: Settings) -> MixedMaker:
+    """Where units of mixed questions are made with these settings."""
+    return MixedMaker(settings.ladder(), settings.cache or UnitCache(), settings.n_jobs)
+
+
+class Tested(NamedTuple):
+    """Latents of a question about columns of any kind, and its information by their closed form, in nats."""
+
+    latents: Latents
+    bound: float
+    folds: int
+
+    @property
+    def information(self) -> float:
+        """By the Gaussian closed form; below the entropy of a discrete side."""
+        if self.latents.has_second:
+            return closed_form(self.latents, self.bound)[0]
+        dx, dy, _ = self.latents.dimensions
+        base = GaussianBase(self.folds).fit(self.latents.seen())
+        return float(with_unlearned(base.value, between(self.latents.unlearned, dx), min(dx, dy)).value)
+
+
+def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
+    """What a test of a question about columns of any kind works on, unless its answer is known without."""
+    if not is_mixed(question):
+        plain = with_plain_given(question)
+        found = mapped(plain, workshop if plain is question else workshop.on(plain.table))
+        return found if isinstance(found, Verdict) else Tested(found.latents, np.inf, workshop.settings.folds)
+    columns = MixedColumns.of(question)
+    maker = MixedMaker(workshop.settings, workshop.cache or UnitCache(), workshop.n_jobs)
+    latents = maker.latents(columns) if columns.x and columns.y else None
+    if latents is None:
+        return Verdict.NOTHING_LEFT
+    return Tested(latents, entropy_bound(columns), workshop.settings.folds)
+
+
+def fit_mixed_question(question: Question, settings: Settings, fit: Callable[[Question], object]) -> MixedFit | Verdict:
+    """Estimate the information of a question about columns of any kind.
+
+    Parameters
+    ----------
+    question : Question
+    settings : Settings
+    fit : callable
+        Answers the questions that point masses lead to.
+    """
+    maker = mixed_maker(settings)
+    columns = MixedColumns.of(question)
+    if not (columns.x and columns.y):
+        return Verdict.NOTHING_LEFT
+    if settings.base == "gaussian":
+        latents = maker.latents(columns)
+        if latents is None:
+            return Verdict.NOTHING_LEFT
+        value, error = closed_form(latents, entropy_bound(columns))
+        flat = np.full(columns.n_rows, value)
+        answer = MixedFit(question, columns, maker, MixedEstimate(value, error, flat, flat, {}), "gaussian")
+        answer.__dict__["latents"] = latents  # known already
+        return answer
+    apart = _apart(question, ("y", "x") if columns.is_swapped else ("x", "y"))
+    estimate = fit_mixed(columns, maker) if apart is None else _chained(*apart, question, fit)
+    if isinstance(estimate, Verdict):
+        return estimate
+    base = "table" if estimate.weights.get("table") == 1.0 else "mixed"
+    return MixedFit(question, columns, maker, estimate, base)
+
+
+# --- point masses -----------------------------------------------------------------------------------------------------
+
+
+def _apart(question: Question, sides: Sequence[str]) -> tuple[Question, Question, RowArray] | None:
+    """A question whose x, or y, has point masses as one about which of them and one about the rows with none.
+
+    The first of the sides that has some is taken apart first. None if no side is a single column with point masses.
+    """
+    for side in sides:
+        places = question.x if side == "x" else question.y
+        if len(places) != 1 or question.table.kind(places[0]) is not Kind.ORDINAL:
+            continue
+        i, table = places[0], question.table
+        atoms = atoms_of(table.columns[i])
+        which = np.searchsorted(atoms, table.columns[i]).clip(0, max(len(atoms) - 1, 0))
+        is_atom = atoms[which] == table.columns[i] if len(atoms) else np.zeros(table.n_samples, dtype=np.bool_)
+        bulk = np.flatnonzero(~is_atom)
+        if not len(atoms) or len(bulk) < LEAST_BULK + len(question.given):
+            continue
+        codes = np.where(is_atom, which, len(atoms)).astype(np.float64)
+        return (
+            _with(question, i, codes, Kind.NOMINAL),
+            _with(question, i, table.columns[i], Kind.CONTINUOUS, bulk),
+            bulk,
+        )
+    return None
+
+
+def _with(question: Question, i: int, values: FloatArray, kind: Kind, rows: RowArray | slice = slice(None)) -> Question:
+    """A question with other values, of another kind, in its i-th column, about some of the rows.
+
+    Columns that are constant in those rows tell nothing there, and go.
+    """
+    table = question.table
+    columns = table.columns.copy()
+    columns[i] = values
+    columns = np.ascontiguousarray(columns[:, rows])
+    kinds = tuple(kind if k == i else table.kind(k) for k in range(len(columns)))
+    given = tuple(k for k in question.given if np.ptp(columns[k]) > 0.0)
+    return replace(question, table=Table(columns, table.names, None, kinds), given=given)
+
+
+def _chained(
+    which: Question, bulk: Question, rows: RowArray, question: Question, fit: Callable[[Question], object]
+) -> MixedEstimate | Verdict:
+    """The chain rule: what the point masses tell, and what the rows beside them do, by their share."""
+    n = question.table.n_samples
+    parts = [fit(which), fit(bulk) if _varies(bulk) else Verdict.NOTHING_LEFT]
+    if Verdict.INFINITE in parts:
+        return Verdict.INFINITE
+    value, variance = 0.0, 0.0
+    in_sample, held_out = np.zeros((2, n))
+    weights: dict[str, float] = {}
+    for name, part, places in (("point masses", parts[0], slice(None)), ("beside them", parts[1], rows)):
+        if isinstance(part, Verdict):
+            continue
+        share = len(in_sample[places]) / n
+        found = _of_part(part)
+        value += share * found.value
+        variance += (share * found.standard_error) ** 2
+        in_sample[places] += found.in_sample
+        held_out[places] += found.held_out
+        weights[name] = share
+    spread = 0.5 * (in_sample + held_out)
+    error = max(float(np.sqrt(variance)), float(spread.std() / np.sqrt(n)))
+    return MixedEstimate(value, error, in_sample, held_out, weights)
+
+
+def _varies(question: Question) -> bool:
+    return all(np.ptp(question.table.columns[i]) > 0.0 for i in (*question.x, *question.y))
+
+
+def _of_part(part: object) -> MixedEstimate:
+    """What a part of a chain says, whichever kind of fit it is."""
+    if isinstance(part, MixedFit):
+        return part.estimate
+    information, held = part.information, part.held_out()  # type: ignore[attr-defined]
+    seen = part.of_rows(slice(None))  # type: ignore[attr-defined]
+    return MixedEstimate(information.value, information.standard_error, seen, seen if held is None else held, {})

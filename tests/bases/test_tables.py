@@ -1,0 +1,61 @@
+"""Contingency tables: truths, bounds, and the bias."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+from pydine.bases.tables import codes_of, entropy, fit_table, rows_per_cell
+
+
+def independent(n, seed, kx=4, ky=9):
+    rng = np.random.default_rng(seed)
+    return rng.binomial(kx - 1, 0.2, n), rng.poisson(2.0, n).clip(0, ky - 1)
+
+
+def test_plug_in_information_of_rows():
+    x, y = independent(400, 0)
+    found = fit_table(x, y, np.zeros(400, dtype=int))
+    statistic = chi2_contingency(np.histogram2d(x, y, bins=(4, 9))[0], correction=False, lambda_="log-likelihood")[0]
+    assert found.ratios.mean() == pytest.approx(statistic / 800, rel=1e-9)  # G = 2 n I
+
+
+def test_the_bias_is_taken_off():
+    values = [fit_table(*independent(500, seed), np.zeros(500, dtype=int)).value for seed in range(60)]
+    plug_in = [fit_table(*independent(500, seed), np.zeros(500, dtype=int)).ratios.mean() for seed in range(60)]
+    assert np.mean(plug_in) > 0.015
+    assert abs(np.mean(values)) < 0.003
+
+
+def test_equal_columns_have_their_entropy():
+    x = np.random.default_rng(0).integers(0, 5, 300)
+    found = fit_table(x, (x + 2) % 5, np.zeros(300, dtype=int))
+    assert found.value == pytest.approx(entropy(x), rel=1e-12)
+
+
+def test_a_table_is_never_above_its_bound():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        x, z = rng.integers(0, 2, 40), rng.integers(0, 4, 40)
+        y = np.where(rng.random(40) < 0.05, 1 - x, x)
+        assert fit_table(x, y, z).value <= entropy(x)
+
+
+def test_given_z_strata_add_up():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 3, 3000)
+    x = rng.integers(0, 2, 3000)
+    y = np.where(z == 0, x, rng.integers(0, 2, 3000))  # equal in one stratum of three
+    assert fit_table(x, y, z).value == pytest.approx(np.log(2.0) / 3.0, abs=0.02)
+
+
+def test_trust_follows_the_rows_of_a_cell():
+    x, y = independent(60, 0)
+    assert rows_per_cell(np.arange(4), np.arange(4), np.zeros(4, dtype=int)) == 0.25
+    assert fit_table(x, y, np.zeros(60, dtype=int)).trust < 1.0
+    assert fit_table(*independent(2000, 0), np.zeros(2000, dtype=int)).trust == 1.0
+
+
+def test_codes_of_several_columns():
+    columns = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]])
+    assert len(np.unique(codes_of(columns))) == 4
+    np.testing.assert_array_equal(codes_of(np.empty((0, 3))), [0, 0, 0])

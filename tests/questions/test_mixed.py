@@ -1,0 +1,162 @@
+"""Questions about columns of any kind: truths, bounds, the level of the test, and numbers from 0 to 1."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2_contingency
+
+import pydine
+from pydine.questions.policy import Verdict
+
+N = 800
+LABELS = np.array(["b", "a", "c"])
+
+
+def bits(rng, share=0.02):
+    x = rng.random(N) < 0.5
+    return x, x ^ (rng.random(N) < share)
+
+
+def stairs(rng):
+    x = rng.integers(0, 3, N)
+    return x, x + 2.0 * rng.random(N)
+
+
+def halves(rng):
+    is_normal, normal = rng.random(N) < 0.5, rng.standard_normal((2, N))
+    normal[1] = 0.8 * normal[0] + 0.6 * normal[1]
+    sign = rng.choice([-1.0, 1.0], N)
+    other = np.where(rng.random(N) < 0.8, sign, -sign)
+    return np.where(is_normal, normal[0], sign), np.where(is_normal, normal[1], other)
+
+
+def groups(rng):
+    label = rng.integers(0, 3, N)
+    return LABELS[label], rng.standard_normal(N) + 2.0 * (label - 1)
+
+
+@pytest.mark.parametrize(
+    ("draw", "truth"),
+    [
+        (bits, np.log(2.0) + 0.02 * np.log(0.02) + 0.98 * np.log(0.98)),
+        (stairs, np.log(3.0) - 2.0 / 3.0 * np.log(2.0)),
+        (halves, np.log(2.0) + 0.5 * 0.192745 + 0.5 * 0.510826),
+        (groups, 0.6285),  # by quadrature
+    ],
+)
+def test_known_truths(draw, truth):
+    rng = np.random.default_rng(1)
+    x, y = draw(rng)
+    found = pydine.mutual_information(x, y)
+    assert found.value == pytest.approx(truth, abs=3.0 * found.standard_error + 0.015)
+    z = rng.standard_normal(N)  # which does nothing, and does no harm
+    assert pydine.mutual_information(x, y, z).value == pytest.approx(found.value, abs=0.02)
+
+
+def test_equal_labels_have_their_entropy():
+    x = LABELS[np.random.default_rng(0).integers(0, 3, N)]
+    shares = np.unique(x, return_counts=True)[1] / N
+    found = pydine.mutual_information(x, x)
+    assert found.value == pytest.approx(-(shares * np.log(shares)).sum(), rel=1e-9)
+    assert found.explained == pytest.approx(1.0)
+    assert pydine.mutual_information(x, x, base="gaussian").value <= found.value + 1e-9
+
+
+def test_a_side_that_z_determines():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, N)
+    with pytest.warns(pydine.DeterminedWarning):
+        assert pydine.mutual_information(LABELS[x], rng.random(N), LABELS[(x + 1) % 3]).value == 0.0
+    with pytest.warns(pydine.DeterminedWarning):
+        assert pydine.independence_test(LABELS[x], rng.random(N), LABELS[x]).pvalue == Verdict.NOTHING_LEFT.pvalue
+
+
+def test_names_and_order_of_labels_do_not_matter():
+    rng = np.random.default_rng(2)
+    code = np.repeat([0, 1, 2], N // 3)  # as frequent as each other
+    y = rng.standard_normal(len(code)) + (code == 1)
+    z = np.array(["u", "v"])[rng.integers(0, 2, len(code))]
+    value = pydine.mutual_information(LABELS[code], y, z).value
+    pvalue = pydine.independence_test(LABELS[code], y, z, method="analytic").pvalue
+    renamed = np.array(["0", "zebra", "Z"])[code]
+    assert pydine.mutual_information(renamed, y, z).value == value
+    assert pydine.independence_test(renamed, y, z, method="analytic").pvalue == pvalue
+    assert pydine.mutual_information(y, renamed, z).value == pytest.approx(value, rel=1e-9)
+    rows = rng.permutation(len(code))
+    assert pydine.mutual_information(renamed[rows], y[rows], z[rows]).value == pytest.approx(value, rel=1e-6)
+
+
+def test_all_discrete_p_values_agree_with_the_g_test():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(0, 3, N), rng.integers(0, 4, N)
+        y = np.where(rng.random(N) < 0.05 * (seed % 3), x, y)
+        ours = pydine.independence_test(LABELS[x], np.array(list("pqrs"))[y], method="analytic").pvalue
+        theirs = chi2_contingency(pd.crosstab(x, y), correction=False, lambda_="log-likelihood").pvalue
+        assert np.log(ours) == pytest.approx(np.log(theirs), abs=0.25 + 0.1 * abs(np.log(theirs)))
+
+
+def test_level_and_power():
+    rejected = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        z = rng.standard_normal(300)
+        label = LABELS[np.digitize(z + rng.standard_normal(300), [-0.5, 0.5])]
+        count = rng.poisson(np.exp(0.6 * z))
+        rejected.append(pydine.independence_test(label, count, z, method="analytic").rejected)
+    assert np.mean(rejected) <= 0.15
+    more = count + 2 * (label == "a")
+    assert pydine.independence_test(label, more, z).pvalue == 0.001
+    assert pydine.independence_test(label, more, z, method="analytic").pvalue < 1e-6
+
+
+def test_several_columns_on_a_side():
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 2, (2, N))
+    frame = pd.DataFrame({"a": a == 1, "b": LABELS[b], "xor": a ^ b, "z": rng.standard_normal(N)})
+    found = pydine.mutual_information(["a", "b"], "xor", data=frame)
+    assert found.value == pytest.approx(np.log(2.0), abs=0.01)
+    assert abs(pydine.mutual_information("a", "xor", data=frame).value) < 0.01
+    assert pydine.mutual_information(["a", "z"], "xor", "b", data=frame).value == pytest.approx(np.log(2.0), abs=0.05)
+
+
+def test_labels_that_are_given():
+    rng = np.random.default_rng(4)
+    which = rng.integers(0, 4, N)
+    x, y = rng.standard_normal((2, N)) + np.array([0.0, 3.0, -3.0, 6.0])[which]
+    z = np.array(list("pqrs"))[which]
+    assert pydine.mutual_information(x, y).value > 0.5
+    assert abs(pydine.mutual_information(x, y, z).value) < 0.02
+    assert pydine.independence_test(x, y, z, method="analytic").pvalue > 0.01
+    with_number = pd.DataFrame({"label": z, "number": rng.standard_normal(N)})
+    assert abs(pydine.mutual_information(x, y, with_number).value) < 0.02
+
+
+def test_new_rows():
+    rng = np.random.default_rng(5)
+    x, y = groups(rng)
+    model = pydine.DINE().fit(x, y)
+    assert model.pointwise(x, y).mean() == pytest.approx(model.information_.value, abs=0.03)
+    latents = model.transform(x[:5], y[:5])
+    assert [side.shape for side in latents] == [(5, 2), (5, 1)]
+    assert np.isfinite(model.score(x, y))
+    given = pydine.DINE().fit(y, y + rng.standard_normal(N), x)
+    assert given.pointwise(y, y, x).shape == (N,)
+
+
+def test_numbers_from_0_to_1():
+    rng = np.random.default_rng(6)
+    a = rng.standard_normal(N)
+    found = pydine.mutual_information(a, 0.6 * a + 0.8 * rng.standard_normal(N))
+    assert found.correlation == pytest.approx(0.6, abs=0.06)
+    low, high = found.correlation_interval(0.95)
+    assert 0.5 < low < found.correlation < high < 0.7
+    assert found.explained is None
+    x, y = groups(rng)
+    assert 0.5 < pydine.mutual_information(x, y).explained < 0.7
+    matrix = pydine.pairwise_information({"x": x, "y": y, "a": a})
+    assert matrix.kinds == ("nominal", "continuous", "continuous")
+    assert matrix.correlations[0, 1] == pytest.approx(pydine.mutual_information(x, y).correlation)
+    assert np.isnan(matrix.explained[0, 1])
+    assert matrix.explained[1, 0] == pytest.approx(pydine.mutual_information(x, y).explained)
+    assert matrix.to_frame().explained.notna().sum() == 2

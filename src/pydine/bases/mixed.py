@@ -31,7 +31,7 @@ from pydine.units.rows import dealt
 LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
-MOST_TARGETS = 3  # columns of a side that is predicted column by column although the other one has fewer
+MOST_TARGETS = 3  # answer: columns of a side that is predicted column by column although the other one has fewer
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from pydine.types import FloatArray
 
 Codes = NDArray[np.intp]
 
-SUMMED = 60.0  # means of cells up to which Poisson sums are summed; above, two terms of a series are as good
-ROWS_PER_CELL = 1.5, 5.0  # on average: a table counts for nothing up to the first, and alone from the second on
-CHANCE = 2.0  # standard errors by which a table of independent columns may depart from independence
+SUMMED = 60.0  # guard: means of cells up to which Poisson sums are summed; above, two terms of a series are as good
+ROWS_PER_CELL = 1.5, 5.0  # answer: on average: a table counts for nothing up to the first, and alone from the second on
+CHANCE = 2.0  # answer: standard errors by which a table of independent columns may depart from independence
 
 
 class TableFit(NamedTuple):

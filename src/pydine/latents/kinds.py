@@ -37,11 +37,11 @@ from pydine.units.steps import FARTHEST_CUT
 from pydine.units.tasks import Fitted, UnitTask
 from pydine.units.unit import FittedUnit
 
-SPLIT_ROWS = 40  # rows that a question about labels is asked of at least; rare labels are told apart by none
-SPLIT_SIDE = 5  # and rows on either side of it
-ROWS_PER_FREQUENCY = 5.0  # rows for each value in each cell of a discrete context, for frequencies to be the model
-SMALLEST_MASS = 1e-7  # of a step whose mean latent is computed from its two ends; less is a point
-INVERSE_SQRT_2PI = 0.3989422804014327
+SPLIT_ROWS = 40  # answer: rows that a question about labels is asked of at least; rare labels are told apart by none
+SPLIT_SIDE = 5  # answer: and rows on either side of it
+ROWS_PER_FREQUENCY = 5.0  # answer: rows for each value in each cell of a discrete context, if frequencies are the model
+SMALLEST_MASS = 1e-7  # guard: of a step whose mean latent is computed from its two ends; less is a point
+INVERSE_SQRT_2PI = 0.3989422804014327  # fact
 
 Place = tuple[str, int]  # of a column: "x", "y" or "z", and which of the question's columns there
 Rows = Mapping[Place, FloatArray]  # values (m,) of new rows

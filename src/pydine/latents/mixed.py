@@ -35,7 +35,7 @@ from pydine.units.cache import UnitCache
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View, outwards, row_marks, signs
 
-SMALLEST_RESIDUAL = 1e-8  # variance of a residual of which anything is left
+SMALLEST_RESIDUAL = 1e-8  # guard: variance of a residual of which anything is left
 
 __all__ = ["MixedColumns", "MixedMaker", "is_mixed", "with_plain_given"]
 

@@ -27,7 +27,7 @@ from pydine.questions.settings import Settings
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
 
-LEAST_BULK = 50  # rows beside the point masses, for them to be a question of their own
+LEAST_BULK = 50  # answer: rows beside the point masses, for them to be a question of their own
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,8 +32,8 @@ from pydine.units.cache import UnitCache
 from pydine.units.execution import arrivals
 from pydine.units.threads import one_thread
 
-TILE = 512  # columns on each side
-ALMOST_ONE = 1.0 - 1e-12
+TILE = 512  # memory: columns on each side
+ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 MATRICES = ("information", "pvalues")
 COLUMNS = ["x", "y", "information", "standard_error", "pvalue", "adjusted_pvalue"]
 

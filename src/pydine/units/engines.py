@@ -20,9 +20,9 @@ from pydine.units.execution import Executor, ensure_compiled, inside
 from pydine.units.parcels import Chunk, Errand, Job
 from pydine.units.threads import one_thread
 
-TRIES = 3  # without a result that is new, before a loss of workers is taken for an error of the work itself
-BROADCAST_BYTES = 64 << 20  # so much is sent to every worker at once; more, to those that need it
-AHEAD = 2  # groups for each of Ray's workers that are handed over before they are needed
+TRIES = 3  # guard: without a result that is new, before a loss of workers is taken for an error of the work itself
+BROADCAST_BYTES = 64 << 20  # memory: so much is sent to every worker at once; more, to those that need it
+AHEAD = 2  # memory: groups for each of Ray's workers that are handed over before they are needed
 
 
 def work(errand: Errand, sources: str, chunks: Sequence[Chunk]) -> list[Any]:

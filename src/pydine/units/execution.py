@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Seconds of work that are worth a trip, that a group of items is to take at most, and that an item takes about if it
-# does not say (`seconds`); and groups for each worker, so that they end together.
+# memory: seconds of work that are worth a trip, that a group of items is to take at most, and that an item takes about
+# if it does not say (`seconds`).
 WORTH_A_TRIP, LONGEST_GROUP, AN_ITEM = 0.1, 20.0, 0.5
-GROUPS_EACH = 8
+GROUPS_EACH = 8  # memory: groups for each worker, so that they end together
 
 _lock = threading.Lock()
 _ready = threading.Event()

@@ -30,10 +30,10 @@ except ImportError:  # joblib before 1.6 brings its own
 Chunk = NDArray[np.uint8]
 Place = tuple[int, int]  # a chunk, and where in it something begins
 
-LEAST_BYTES = 512  # of an array, or of a row of one: what is smaller is pickled where it stands
-CHUNK_BYTES = 32 << 20
-ALIGNED = 64  # bytes
-FUNCTIONS_KEPT = 4  # that a worker has unpickled last
+LEAST_BYTES = 512  # memory: of an array, or of a row of one: what is smaller is pickled where it stands
+CHUNK_BYTES = 32 << 20  # memory: what travels as one piece, about
+ALIGNED = 64  # fact: bytes
+FUNCTIONS_KEPT = 4  # memory: that a worker has unpickled last
 
 
 class Parcel(NamedTuple):

@@ -13,7 +13,7 @@ from pydine.kernels.likelihood import HALF_LOG_2PI
 from pydine.kernels.normal import step_moments
 from pydine.types import FloatArray
 
-FARTHEST_CUT = 1e6  # stands for infinity: below the lowest and above the highest step
+FARTHEST_CUT = 1e6  # guard: stands for infinity: below the lowest and above the highest step
 
 
 def is_stepped(target: FloatArray) -> bool:

@@ -18,7 +18,7 @@ from pydine.units.unit import FittedUnit
 
 NOTHING = np.empty(0)
 
-# Seconds: of a unit, of each of its rows, and the share that a context column adds to those.
+# memory: Seconds: of a unit, of each of its rows, and the share that a context column adds to those.
 A_UNIT, A_ROW, A_COLUMN = 6e-3, 6e-6, 0.1
 
 

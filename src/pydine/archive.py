@@ -57,7 +57,8 @@ class Schema:
     version : int
         Raised when files can no longer be read by those who know the versions before.
     classes : tuple of type
-        Dataclasses, named tuples and enumerations that it may hold.
+        Dataclasses, named tuples and enumerations that it may hold; and other classes that say which attributes are
+        ``KEPT`` and how an object is ``remade`` of them.
     functions : mapping of str to callable
         Functions that it may name.
     """
@@ -142,7 +143,7 @@ class _Writer:
             return float(value) if math.isfinite(value) else {"float": str(float(value))}
         if isinstance(value, np.generic):
             return self.tree(value.item())
-        if isinstance(value, np.ndarray) or (type(value) in self._classes and is_dataclass(value)):
+        if isinstance(value, np.ndarray) or (type(value) in self._classes and not isinstance(value, tuple)):
             return self._once(value)
         if isinstance(value, Mapping):
             return {"dict": [[self.tree(key), self.tree(item)] for key, item in value.items()]}
@@ -168,7 +169,8 @@ class _Writer:
         if isinstance(value, np.ndarray):
             tree = {"array": self._array(value)}
         else:
-            held = {f.name: self.tree(getattr(value, f.name)) for f in fields(value) if f.init}
+            names = [f.name for f in fields(value) if f.init] if is_dataclass(value) else value.KEPT
+            held = {name: self.tree(getattr(value, name)) for name in names}
             tree = {"class": [self._permitted(value), held]}
         self._known[id(value)] = len(self._known), value
         return tree
@@ -227,8 +229,14 @@ class _Reader:
     def _class(self, described: list[Any]) -> Any:
         name, held = described
         cls: Any = self._classes[name]
-        if not is_dataclass(cls):
+        if issubclass(cls, tuple):
             return cls(**{name: self.value(item) for name, item in held.items()})
+        if not is_dataclass(cls):
+            if set(held) != set(cls.KEPT):
+                raise ValueError(f"{name} has other attributes: {', '.join(held)}")
+            remade = cls.remade(**{name: self.value(item) for name, item in held.items()})
+            self._known.append(remade)
+            return remade
         expected = {f.name: f.default is not MISSING or f.default_factory is not MISSING for f in fields(cls) if f.init}
         missing = [name for name, is_optional in expected.items() if name not in held and not is_optional]
         unknown = [name for name in held if name not in expected]

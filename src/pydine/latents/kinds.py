@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,9 +69,19 @@ class Column(ABC):
         Numbers, or the numbers of labels, from 0 on: the most frequent first.
     """
 
+    KEPT: ClassVar[tuple[str, ...]] = ("values", "place")  # in files; the rest follows from them
+
     def __init__(self, values: FloatArray) -> None:
         self.values = values
         self.place: Place = ("", 0)
+
+    @classmethod
+    def remade(cls, values: FloatArray, **more: Any) -> Self:
+        """The column of attributes that are kept."""
+        column = cls(values)
+        for name, item in more.items():
+            setattr(column, name, item)
+        return column
 
     def coded(self, values: FloatArray) -> FloatArray:
         """New values (m,) of the table as the column has its own; other than labels they are the same."""
@@ -130,6 +140,7 @@ class ContinuousColumn(Column):
         If the numbers are latents of other ones: of which, and given what.
     """
 
+    KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "given")
     given: Conditional | None = None
 
     def __init__(self, values: FloatArray) -> None:

@@ -15,11 +15,15 @@ import numpy as np
 from pydine._version import __version__
 from pydine.archive import Refused, Schema
 from pydine.bases import average, elliptical, flow, mixture, stack
+from pydine.bases import mixed as mixed_models
 from pydine.disk import write_whole
-from pydine.latents import flows, paper, projection, scores
+from pydine.inputs import table
+from pydine.inputs.kinds import Kind
+from pydine.latents import flows, kinds, mixed, paper, projection, scores
 from pydine.questions import fitting, policy
+from pydine.questions import mixed as mixed_questions
 from pydine.results import InformationEstimate
-from pydine.units import network, plan, rows, unit
+from pydine.units import network, plan, rows, tasks, unit
 from pydine.units.rungs import registry
 
 __all__ = ["read_model", "write_model"]
@@ -48,6 +52,19 @@ MODEL = Schema(
         stack.StackRatio,
         fitting.NewRows,
         policy.Verdict,
+        Kind,
+        table.Table,
+        table.Question,
+        mixed.PlainGiven,
+        mixed.MixedColumns,
+        kinds.ContinuousColumn,
+        kinds.OrdinalColumn,
+        kinds.NominalColumn,
+        kinds.Context,
+        kinds.Conditional,
+        tasks.Fitted,
+        mixed_models.MixedModels,
+        mixed_questions.MixedRows,
         InformationEstimate,
     ),
     registry.EXPANSIONS,

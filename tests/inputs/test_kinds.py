@@ -8,7 +8,7 @@ import pytest
 
 from pydine.inputs.checks import LeftOutWarning, TiesWarning
 from pydine.inputs.kinds import Kind, atoms_of, check_kinds, is_identifier, kind_of, pooled
-from pydine.inputs.reading import read_question, read_rows, read_variables
+from pydine.inputs.reading import labels_of, read_question, read_rows, read_variables
 
 N = 300
 LABELS = np.array(["b", "a", "c"])
@@ -136,11 +136,11 @@ def test_rare_labels_are_one():
 def test_new_rows_have_the_numbers_of_the_old_ones(rng):
     text = LABELS[rng.integers(0, 3, N)]
     question = read_question(text, rng.random(N))
-    again = read_rows(np.array(["c", "a"]), [0.1, 0.2], like=question)
+    again = read_rows(np.array(["c", "a"]), [0.1, 0.2], labels=labels_of(question))
     coding = question.table.codings["x"]
     np.testing.assert_array_equal(again.table.columns[0], [coding["c"], coding["a"]])
     with pytest.raises(ValueError, match="x holds the label 'd', which was not there in fit"):
-        read_rows(np.array(["d"]), [0.1], like=question)
+        read_rows(np.array(["d"]), [0.1], labels=labels_of(question))
 
 
 def test_signatures_of_labels_do_not_depend_on_their_numbers(rng):

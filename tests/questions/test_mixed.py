@@ -140,6 +140,8 @@ def test_new_rows():
     latents = model.transform(x[:5], y[:5])
     assert [side.shape for side in latents] == [(5, 2), (5, 1)]
     assert np.isfinite(model.score(x, y))
+    with pytest.raises(ValueError, match="a model of labels, counts or point masses cannot be written"):
+        model.save("model.npz")
     given = pydine.DINE().fit(y, y + rng.standard_normal(N), x)
     assert given.pointwise(y, y, x).shape == (N,)
 

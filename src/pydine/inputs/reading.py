@@ -26,6 +26,7 @@ NAMES_HINT = ", or pass data= if these are the names of columns"
 REST = "rest"
 
 Codings = Mapping[str, Mapping[str, int]]
+Labels = Sequence[dict[str, int] | None]  # of the columns of a block: the numbers of their labels
 
 
 # --- the arguments x, y and z -----------------------------------------------------------------------------------------
@@ -89,15 +90,14 @@ def read_question(
     return _as_question(blocks, kept, codings)
 
 
-def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, like: Question | None = None) -> Question:
+def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, labels: Sequence[Labels] = ()) -> Question:
     """Read rows for a model that is fitted already, as `read_question` does, without asking what a fit needs.
 
     Few rows, constant columns and ties are fine here; NaN, infinity and unequal lengths are not. Labels get the numbers
-    that they have in the question that the model was fitted to, whose columns stand in the same places.
+    that they had in the fit, which `labels_of` says.
     """
     blocks, kept = _read_blocks(x, y, z, data, omit=False)
-    if like is not None:
-        blocks = [coded_like(block, like.table, places) for block, places in zip(blocks, like.blocks, strict=False)]
+    blocks = [numbered(block, labels[i] if i < len(labels) else ()) for i, block in enumerate(blocks)]
     return _as_question(blocks, kept, {})
 
 
@@ -210,13 +210,25 @@ def without_identifiers(block: Columns, unclear: Mapping[str, str]) -> Columns:
     return block.only(left)
 
 
-def coded_like(block: Columns, table: Table, places: Sequence[int]) -> Columns:
-    """New rows with the numbers that labels have in a table; a label that is new there goes with the rare ones."""
+def labels_of(question: Question) -> tuple[Labels, ...]:
+    """The numbers of labels in the columns of x, of y and of what is given; None for columns of numbers."""
+    table = question.table
+    return tuple(
+        tuple(
+            dict(table.codings[table.names[i]]) if table.kind(i) is Kind.NOMINAL and table.codings else None
+            for i in block
+        )
+        for block in question.blocks
+    )
+
+
+def numbered(block: Columns, known: Labels) -> Columns:
+    """New rows with the numbers that labels had in a fit; a label that is new goes with the rare ones."""
     values = block.values
-    for i, place in enumerate(places[: len(block.names)]):
-        if table.kind(place) is not Kind.NOMINAL:
+    for i, coding in enumerate(known[: len(block.names)]):
+        if coding is None:
             continue
-        coding, names = table.codings.get(table.names[place], {}), block.levels.get(block.names[i])
+        names = block.levels.get(block.names[i])
         labels = [f"{v:g}" if names is None else names[int(v)] for v in values[:, i].tolist()]
         rest = max(coding.values(), default=0)
         is_pooled = list(coding.values()).count(rest) > 1

@@ -263,12 +263,10 @@ class NominalColumn(Column):
         counts = np.bincount(values.astype(np.intp))
         after = np.cumsum(counts[::-1])[::-1]  # rows of a label and those that come later
         self._counts = counts
+        # A question about a handful of rows teaches nothing, and makes residuals of a few huge values.
         self._splits = [
-            k
-            for k in range(len(counts) - 1)
-            if after[k] >= min(SPLIT_ROWS, len(values))
-            and min(counts[k], after[k + 1]) >= min(SPLIT_SIDE, counts.min())
-        ]
+            k for k in range(len(counts) - 1) if after[k] >= SPLIT_ROWS and min(counts[k], after[k + 1]) >= SPLIT_SIDE
+        ] or [0]
         self._cuts = {k: float(normal_quantile(np.array([counts[k] / after[k]]))[0]) for k in self._splits}
         labels = range(len(counts)) if len(counts) > 2 else range(1)
         self._marks = [ScoreMap.fit((values == k).astype(np.float64))[0] for k in labels]

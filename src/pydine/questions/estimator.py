@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from typing import Any, Self, overload
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pydine.inputs.checks import enumeration
 from pydine.inputs.columns import Source, read_columns
 from pydine.inputs.kinds import Kinds
-from pydine.inputs.reading import read_question, read_rows
+from pydine.inputs.reading import labels_of, read_question, read_rows
 from pydine.latents.flows import RankFlow
 from pydine.latents.mixed import PlainGiven, PlainQuestion, with_plain_given
 from pydine.latents.paper import PaperFlow
@@ -181,7 +181,7 @@ class DINE(BaseEstimator):
         self.tuning_: list[dict[str, Any]] = []
         self.flow_: RankFlow | PaperFlow | MixedRows
         self._new_rows: NewRows | MixedRows
-        self._like = replace(question, table=replace(question.table, columns=question.table.columns[:, :0]))
+        self._labels = labels_of(question)
         if isinstance(answer, Verdict):
             warn_if_determined(answer, question)
         elif isinstance(answer, MixedFit):
@@ -288,6 +288,8 @@ class DINE(BaseEstimator):
         True
         """
         check_is_fitted(self, "information_")
+        if isinstance(getattr(self, "flow_", None), MixedRows) or self._as_numbers is not None:
+            raise ValueError("a model of labels, counts or point masses cannot be written to a file; pickle it.")
         parameters = self.get_params(deep=False)
         write_model(path, parameters, {name: item for name, item in vars(self).items() if name not in parameters})
 
@@ -350,7 +352,7 @@ class DINE(BaseEstimator):
         check_is_fitted(self, "information_")
         if self._verdict is not None:
             raise ValueError(f"there are no flows to map rows with, because {self._verdict.reason}; fit other columns.")
-        question = read_rows(x, y, z, data=data, like=self._like)
+        question = read_rows(x, y, z, data=data, labels=self._labels)
         for name, got, expected in zip("xyz", question.dimensions, self._dimensions, strict=True):
             if got != expected:
                 raise ValueError(f"{name} must have {expected} column(s), as in fit, but has {got}.")

@@ -59,6 +59,29 @@ def test_everything_is_the_same_to_the_last_bit(model, tmp_path):
     np.testing.assert_array_equal(again.flow_.cross_product, model.flow_.cross_product)
 
 
+def mixed_sample(n, seed):
+    rng = np.random.default_rng(seed)
+    labels, counts = np.array(["red", "green", "blue"])[rng.integers(0, 3, n)], rng.poisson(2.0, n)
+    flags, numbers = rng.random(n) < 0.4, rng.standard_normal(n) + (labels == "red")
+    rain = np.where(rng.random(n) < 0.4, 0.0, rng.exponential(size=n) + 0.3 * numbers**2)
+    return {"labels": labels, "counts": counts, "flags": flags, "numbers": numbers, "rain": rain}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("labels", "numbers", "counts"), ("flags", "labels", "rain"), ("counts", "rain", "labels"), ("numbers", "rain")],
+)
+def test_columns_of_any_kind_are_the_same_too(asked, tmp_path):
+    data, new = mixed_sample(200, 0), mixed_sample(100, 1)
+    model = DINE().fit(*asked, data=data)
+    again = loaded(model, tmp_path)
+    for one, other in zip(model.transform(*asked, data=new), again.transform(*asked, data=new), strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(model.pointwise(*asked, data=new), again.pointwise(*asked, data=new))
+    assert model.score(*asked, data=new) == again.score(*asked, data=new)
+    assert again.information_ == model.information_
+
+
 def test_it_can_be_saved_and_fitted_again(model, tmp_path):
     again = loaded(model, tmp_path)
     first = (tmp_path / "model.npz").read_bytes()

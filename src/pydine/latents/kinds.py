@@ -257,6 +257,8 @@ class OrdinalColumn(Column):
 class NominalColumn(Column):
     """Labels, as a series of yes/no questions about them."""
 
+    KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "numbers")
+
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
         self.numbers: FloatArray | None = None  # of the table's own, if they are others

@@ -288,8 +288,6 @@ class DINE(BaseEstimator):
         True
         """
         check_is_fitted(self, "information_")
-        if isinstance(getattr(self, "flow_", None), MixedRows) or self._as_numbers is not None:
-            raise ValueError("a model of labels, counts or point masses cannot be written to a file; pickle it.")
         parameters = self.get_params(deep=False)
         write_model(path, parameters, {name: item for name, item in vars(self).items() if name not in parameters})
 
@@ -326,10 +324,13 @@ class DINE(BaseEstimator):
     def _check_maps(self) -> None:
         """Map a row, unless there are no maps."""
         if self._verdict is None:
-            x, y, z = (np.zeros((1, width)) for width in self._dimensions)
+            # What rows are turned into when they are read: numbers, and of labels the first.
+            widths = self._dimensions if isinstance(self.flow_, MixedRows) else self.flow_.dimensions
+            x, y, z = (np.zeros((1, width)) for width in widths)
             with np.errstate(all="ignore"):
-                self._transform(self._read_rows(x, y, z, None))
-                self.score(x, y, z)
+                self._transform((x, y, z))
+                self.flow_.log_density(x, y, z)
+                self._new_rows(x, y, z)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn may expect: both sides are needed, and neither is predicted.

@@ -72,6 +72,7 @@ MODEL = Schema(
 
 
 PARTS = ("parameters", "learned")
+PLAIN = (bool, int, float, str, np.number, np.bool_)  # what parameters may be, or mappings of names to it
 
 
 def write_model(path: str | os.PathLike[str], parameters: Mapping[str, Any], learned: Mapping[str, Any]) -> None:
@@ -86,7 +87,8 @@ def write_model(path: str | os.PathLike[str], parameters: Mapping[str, Any], lea
         The attributes that a fit left.
     """
     for name, value in parameters.items():
-        if value is not None and not isinstance(value, bool | int | float | str | np.number | np.bool_):
+        plain = value.values() if isinstance(value, Mapping) else [value]
+        if not all(item is None or isinstance(item, PLAIN) for item in plain):
             raise ValueError(
                 f"{name} must be a number, a text or None to be saved, but is a {type(value).__name__}; "
                 f"change it with set_params({name}=...), which leaves what was learned as it is."

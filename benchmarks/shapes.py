@@ -12,22 +12,17 @@ import common
 # isort: split
 
 import math
-import os
-import pickle
-import subprocess
-import sys
 from argparse import Namespace
 from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
 
 from known_shapes import GIVEN, SHAPES, sample, sample_given
-from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
 from pydine.experiments.methods import methods_of
-from pydine.experiments.runner import Outcome, Task
+from pydine.experiments.runner import Task
+from versions import OtherVersion
 
 METHODS = ("dine", "dine-mixture", "ksg")
 BEFORE = "before"
@@ -41,18 +36,6 @@ Means over {seeds} datasets a row, in nats: the estimates, and in brackets their
 standard error of the default's mean absolute error. {before}
 """.strip()
 
-# Answers questions of another process, with whatever version of the package it imports.
-ANSWERS = """
-import pickle, sys, warnings
-warnings.simplefilter("ignore")
-import pydine
-while sys.stdin.buffer.peek(1):  # nothing more comes when whoever asks has ended
-    x, y, z = pickle.load(sys.stdin.buffer)
-    value = float(pydine.mutual_information(x, y, z, n_jobs=1))
-    pickle.dump(value, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
-"""
-
 SHAPED = Grid("I(X;Y), I(X;Y|Z)", sample, {"name": tuple(SHAPES), "n": SIZES}, range(10), {"part": "shapes", "dz": -1})
 GIVEN_Z = Grid(
     "I(X;Y|Z)",
@@ -61,22 +44,6 @@ GIVEN_Z = Grid(
     range(10),
     {"part": "given z"},
 )
-
-
-@cache
-def worker(folder: str) -> "subprocess.Popen[bytes]":
-    """A process that has another version of the package; one for each process that asks."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(folder) / "src")}
-    return subprocess.Popen(
-        [sys.executable, "-c", ANSWERS], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-
-
-def other_version(data: Dataset, folder: str) -> Outcome:
-    process = worker(folder)
-    pickle.dump((data.x, data.y, data.z), process.stdin)
-    process.stdin.flush()
-    return Outcome(pickle.load(process.stdout))
 
 
 def tasks(options: Namespace) -> list[Task]:
@@ -133,7 +100,7 @@ def main() -> None:
     parser.add_argument("--given-sizes", type=int, nargs="*", default=GIVEN_SIZES)
     parser.add_argument("--before", type=Path, help="a clone of another version")
     options = parser.parse_args()
-    before = partial(other_version, folder=str(options.before.resolve())) if options.before else None
+    before = OtherVersion(options.before) if options.before else None
     methods = methods_of("cmi") | ({BEFORE: before} if before else {})
     others = frozenset(name for name in methods if not name.startswith("dine"))
     rows = common.run_from(options, tasks(options), "shapes", methods, others=others)
@@ -141,7 +108,7 @@ def main() -> None:
     common.report(
         options.output / "shapes.md",
         "# Shapes",
-        NOTES.format(seeds=options.seeds, before=f'"{BEFORE}": {commit_of(options.before)}.' if options.before else ""),
+        NOTES.format(seeds=options.seeds, before=f'"{BEFORE}": commit {before.commit}.' if before else ""),
         "## Bars",
         common.bar_table(bars(shaped, given)),
         "## All shapes, mean absolute errors",
@@ -155,11 +122,6 @@ def main() -> None:
         "## Provenance",
         common.provenance(rows),
     )
-
-
-def commit_of(folder: Path) -> str:
-    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
-    return "commit " + subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 if __name__ == "__main__":

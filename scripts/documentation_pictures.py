@@ -16,6 +16,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 from scipy.special import ndtr
@@ -339,6 +340,29 @@ def gallery_pima() -> Any:
     return figure
 
 
+def coverage() -> Any:
+    """Coverage of intervals by correlation, rows and columns of z: what benchmarks/coverage.py measured."""
+    rows = pd.read_csv(FOLDER.parents[1] / "benchmarks" / "results" / "coverage.csv")
+    rows = rows.assign(covers=(rows.low <= rows.truth) & (rows.truth <= rows.high))
+    figure, axes = panels(3, sharey=True)
+    for each, (rho, part) in zip(axes, rows.groupby("rho"), strict=True):
+        means = part.groupby(["method", "dz", "n"]).covers.mean()
+        for method, colour, marker in (("before", "0.65", "o"), ("dine", "C0", "s")):
+            for k, dz in enumerate(sorted(part.dz.unique())):
+                found = means[method, dz]
+                places = np.arange(len(found)) + 0.18 * (k - 1)
+                each.plot(places, found, marker, color=colour, alpha=1.0 - 0.25 * k, markersize=7)
+                for place, share in zip(places, found, strict=True):
+                    each.annotate(str(dz), (place, share), (0, -11), textcoords="offset points", ha="center", size=6)
+        each.axhline(0.95, color="0.3", linewidth=0.8)
+        each.set(title=f"correlation {rho:g}", xlabel="rows", ylim=(-0.1, 1.07))
+        each.set_xticks(range(3), [str(n) for n in sorted(part.n.unique())])
+    axes[0].set_ylabel("coverage of 95% intervals")
+    handles = [plt.Line2D([], [], marker=m, color=c, linestyle="") for m, c in (("o", "0.65"), ("s", "C0"))]
+    axes[0].legend(handles, ["before", "now"], loc="lower left", frameon=False)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     "latents": latents,
     "normal-scores": normal_scores,
@@ -347,6 +371,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "residuals": residuals,
     "calibration": calibration,
     "corrections": corrections,
+    "coverage": coverage,
     "pointwise": pointwise,
     "null": null,
     "graph": graph,

@@ -78,6 +78,7 @@ NAMES = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door(door, frame):
-    with pytest.warns(UserWarning, match=r"column names more than once; those met again are called 'c\.1'\."):
+    with pytest.warns(UserWarning, match=r"column names more than once; those met again are called 'c\.1'\.") as caught:
         found = list(DOORS[door](frame))
+    assert caught[0].filename == __file__
     assert [name.replace("-0", "0") for name in found] == NAMES[door]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.callers import level_of_caller
 from pydine.inputs.columns import Columns
 
 # Rows that are needed beyond the number of columns, for the covariance to have degrees of freedom left.
@@ -20,8 +18,6 @@ SPARE_ROWS = 10
 TIED_SHARE = 0.05
 # Sums of squares of what lies between stay clear of float64's overflow and underflow, whatever n.
 SMALLEST_SPREAD, LARGEST_VALUE = 1e-140, 1e140
-
-PACKAGE_FOLDER = str(Path(__file__).parents[1]) + os.sep
 
 Kept = NDArray[np.bool_] | None  # which rows are left, if not all
 
@@ -102,24 +98,14 @@ def warn_of_ties(tied: Sequence[tuple[str, str, float]]) -> None:
         "smoothed variable."
     )
     warning.shares = {name: share for _, name, share in tied}
-    warnings.warn(warning, stacklevel=_level_of_caller())
+    warnings.warn(warning, stacklevel=level_of_caller())
 
 
 def warn_left_out(reasons: Mapping[str, str]) -> None:
     """Say once which columns of a table are left out, and why."""
     shown = [f"{where} {reason}" for where, reason in list(reasons.items())[:5]]
     more = f", and {len(reasons) - 5} more" if len(reasons) > 5 else ""
-    warnings.warn(f"Left out: {'; '.join(shown)}{more}.", LeftOutWarning, stacklevel=_level_of_caller())
-
-
-def _level_of_caller() -> int:
-    """Count how far up the stack, as seen from the calling function, the package ends."""
-    level = 0
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
-        frame = frame.f_back
-        level += 1
-    return level
+    warnings.warn(f"Left out: {'; '.join(shown)}{more}.", LeftOutWarning, stacklevel=level_of_caller())
 
 
 def enumeration(items: Sequence[object]) -> str:

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from pydine.inputs.callers import level_of_caller
+
 __all__ = ["with_different_names"]
 
 
@@ -38,7 +40,9 @@ def with_different_names(label: str, value: Any) -> Any:
     changes = [f"{new!r}" for old, new in zip(names, renamed, strict=True) if old is not new]
     shown = ", ".join(changes[:5]) + (f" and {len(changes) - 5} more" if len(changes) > 5 else "")
     warnings.warn(
-        f"{label} has column names more than once; those met again are called {shown}.", UserWarning, stacklevel=2
+        f"{label} has column names more than once; those met again are called {shown}.",
+        UserWarning,
+        stacklevel=level_of_caller(),
     )
     return value.set_axis(renamed, axis=1) if library == "pandas" else value.rename_columns(renamed)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import algorithmic_errors
 from pydine.bases.learning import with_unlearned
+from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, TiesWarning, check_nan_policy, enumeration
 from pydine.inputs.columns import frame_library
 from pydine.inputs.kinds import Kind, Kinds
@@ -669,7 +670,7 @@ class _Parted:
             warnings.warn(
                 f"No figure for {enumeration(shown + more)}, which have too few rows in common: {refused[0].refusal}",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=level_of_caller(),
             )
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
+from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import enumeration
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
@@ -166,10 +167,10 @@ def warn_if_determined(verdict: Verdict, question: Question) -> None:
     """Say that nothing is left of a side of a question."""
     if verdict is Verdict.NOTHING_LEFT:
         x, y, _ = (", ".join(names) for names in question.names)
-        warn_determined([f"{x} and {y}"], stacklevel=4)
+        warn_determined([f"{x} and {y}"])
 
 
-def warn_determined(pairs: Iterable[str], stacklevel: int = 3) -> None:
+def warn_determined(pairs: Iterable[str]) -> None:
     """Say of which questions nothing is left, once for all."""
     names = list(dict.fromkeys(pairs))
     if names:
@@ -178,5 +179,5 @@ def warn_determined(pairs: Iterable[str], stacklevel: int = 3) -> None:
             f"What is given determines a side of {enumeration(shown)}: nothing is left to tell, so the information "
             "is 0 and the p-value 1.",
             DeterminedWarning,
-            stacklevel=stacklevel,
+            stacklevel=level_of_caller(),
         )

@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, check_X_y, column_or_1d, validate_data
 
+from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, finite_rows, warn_left_out
 from pydine.inputs.columns import Columns, read_columns
 from pydine.inputs.kinds import Kind, Kinds, kind_of
@@ -280,7 +281,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
                 f"nothing is selected, because {n} rows are too few to test anything; "
                 f"pass at least {n - capacity + 1}.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=level_of_caller(),
             )
         else:
             limit = min(capacity, n_features if self.max_features is None else self.max_features)

@@ -146,7 +146,7 @@ class InformationEstimate(Record):
 
     @property
     def correlation(self) -> float:
-        """The same from 0 to 1: sqrt(1 - exp(-2 I)), which is |r| of two normal variables (Linfoot 1957)."""
+        """The same from 0 to 1: sqrt(1 - exp(-2 I)), the size of r of two normal variables (Linfoot 1957)."""
         return correlation_of(self.value)
 
     def correlation_interval(self, level: float = 0.95) -> ConfidenceInterval:

@@ -87,7 +87,7 @@ class PairwiseInformation(Record):
 
     @property
     def correlations(self) -> FloatArray:
-        """The values from 0 to 1, sqrt(1 - exp(-2 I)): |r| of two normal variables. NaN on the diagonal, (p, p)."""
+        """The values from 0 to 1, sqrt(1 - exp(-2 I)): the size of r of normal pairs. NaN on the diagonal, (p, p)."""
         scaled: FloatArray = np.sqrt(-np.expm1(-2.0 * np.maximum(self.values, 0.0)))
         return scaled
 

@@ -146,7 +146,7 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
     settings = settings.seeded()
     if settings.algorithm != "paper":
         if is_mixed(question):
-            return fit_mixed_question(question, settings, partial(fit, settings=settings))
+            return fit_mixed_question(question, settings, partial(fit, settings=settings), workshop)
         plain = with_plain_given(question)
         workshop, question = (workshop if plain is question else None), plain
     trials = _tune(question, settings) if settings.tune else []

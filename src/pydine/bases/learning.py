@@ -80,6 +80,23 @@ def with_unlearned(value: FloatArray | float, unlearned: FloatArray | float, d: 
     return Learned(value + LEFT * diluted, LEFT * diluted, inflation, LEFT_BELOW * diluted, LEFT_ABOVE * diluted)
 
 
+class LearnedPairs(NamedTuple):
+    """Information of pairs of columns, its errors downwards and upwards, and their mean square, in nats, (m,) each."""
+
+    values: FloatArray
+    below: FloatArray
+    above: FloatArray
+    errors: FloatArray
+
+
+def pairs_with_unlearned(values: FloatArray, errors: FloatArray, unlearned: FloatArray) -> LearnedPairs:
+    """The same for pairs of single columns (m,), some of which may be infinite; the errors of those are not known."""
+    is_finite = np.isfinite(values)
+    learned = with_unlearned(np.where(is_finite, values, 0.0), unlearned)
+    found = (np.where(is_finite, part, np.nan) for part in learned.errors(errors))
+    return LearnedPairs(np.where(is_finite, learned.value, values), *found)
+
+
 def relearned(learned: Learned, lost: FloatArray) -> Learned:
     """What was put back, corrected by what estimates of generated data (replicates,) lost, in nats.
 

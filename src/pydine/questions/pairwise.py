@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import algorithmic_errors
-from pydine.bases.learning import with_unlearned
+from pydine.bases.learning import pairs_with_unlearned, with_unlearned
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, TiesWarning, check_nan_policy, enumeration
 from pydine.inputs.columns import frame_library
@@ -443,11 +443,10 @@ class _Asked:
         values, errors = pair_information(correlations, dof, self.variables.table.n_samples)
         if latents.fold_products is not None:
             errors = np.hypot(errors, algorithmic_errors(latents.fold_products[:, starts][:, :, starts])[pair])
-        is_finite, unlearned = np.isfinite(values), np.array(latents.unlearned)[starts]
-        learned = with_unlearned(np.where(is_finite, values, 0.0), unlearned[pair[0]] + unlearned[pair[1]])
-        found.values[places] = np.where(is_finite, learned.value, values)
-        for entries, found_errors in zip((found.below, found.above, found.errors), learned.errors(errors), strict=True):
-            entries[places] = np.where(is_finite, found_errors, np.nan)
+        unlearned = np.array(latents.unlearned)[starts]
+        learned = pairs_with_unlearned(values, errors, unlearned[pair[0]] + unlearned[pair[1]])
+        for name, entries in learned._asdict().items():
+            getattr(found, name)[places] = entries
         if self.test:
             found.pvalues[places] = pairwise_test(leading, latents.of_columns(starts.tolist(), []))
             found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue

@@ -214,7 +214,7 @@ def refined(answer: Fit, sample: Sample) -> tuple[Fit, Sums]:
     ]
     parts = tuple(part._replace(base=base) for part, base in zip(answer.parts, bases, strict=True))
     mean, sampling = pooled(np.array([part.weight for part in parts]), bases)
-    learned = learned_of(answer.latents, mean).beside(sum(part.weight * part.base.optimism for part in parts))
+    learned = learned_of(answer.latents, parts, mean)
     value, error, errors, parted = answered(answer.latents, learned, sampling)
     details = {**answer.information.details, **parted, "degrees_of_freedom": sums.dof}
     information = replace(

@@ -173,22 +173,25 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
-def _sensitivity(part: Part) -> float:
-    """How fast noise in the latents takes off what a base says, for each column and each nat that is unlearned."""
+def _sensitivity(part: Part, unlearned: float) -> float:
+    """How fast noise in the latents takes off what a base says, for each column and each nat that is unlearned.
+
+    What may be unlearned of its own latents counts; `unlearned` is that of the question.
+    """
     latents = part.latents.seen()
     dx, dy, _ = latents.dimensions
     if part.base.name == "gaussian":
         return float(gaussian_sensitivity(part.base.value, min(dx, dy)))
     rows = some_of(latents.outwards, SENSITIVITY_ROWS)
     squares = sensitivity(part.base.log_ratio, latents.both[:, rows], latents.z[:, rows])
-    return float(squares @ np.array(latents.unlearned) / (min(dx, dy) * between(latents.unlearned, dx)))
+    return float(squares @ np.array(latents.unlearned) / (min(dx, dy) * unlearned))
 
 
 def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned:
     """Information with what flows have missed put back, at no cost."""
     dx, dy, _ = latents.dimensions
     unlearned = between(latents.unlearned, dx)
-    fast = sum(part.weight * _sensitivity(part) for part in parts) if unlearned > 0.0 else 0.0
+    fast = sum(part.weight * _sensitivity(part, unlearned) for part in parts) if unlearned > 0.0 else 0.0
     learned = with_unlearned(value, unlearned, min(dx, dy), fast)
     return learned.beside(sum(part.weight * part.base.optimism for part in parts))
 

@@ -207,6 +207,7 @@ def fit_shard(
     base: str = "auto",
     n_jobs: int | None = None,
     nan_policy: str = "raise",
+    kinds: Kinds | None = None,
     progress: bool | None = None,
 ) -> int:
     """Do a part of the work of `pairwise_information`, into a folder that all parts share.
@@ -218,7 +219,7 @@ def fit_shard(
 
     Parameters
     ----------
-    data, given, groups, base, n_jobs, nan_policy, progress
+    data, given, groups, base, n_jobs, nan_policy, kinds, progress
         As in `pairwise_information`.
     shard : str
         ``"3/16"``: the third of sixteen parts.
@@ -234,7 +235,7 @@ def fit_shard(
     if kept is None or kept.folder is None:
         raise ValueError("cache must be a folder that all shards share, but there is none.")
     settings = Settings(base=base, n_jobs=n_jobs, cache=kept).seeded()
-    variables = read_variables(data, given, groups, nan_policy)
+    variables = read_variables(data, given, groups, nan_policy, kinds)
     is_rest = isinstance(given, str) and given == REST
     return _Asked(variables, settings, is_rest, True, progress).share(part, kept)
 

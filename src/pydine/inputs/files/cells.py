@@ -1,7 +1,7 @@
-"""Cells of text, read as a person would: numbers with their marks and units, truth words, dates and times.
+"""Cells of text, read as a person would: numbers with their marks and units, truth words, dates and times; or labels.
 
-A reading is decided for a whole column: one that every cell agrees with, or none. Whatever is not a plain number is
-said, by the example of a cell.
+A reading is decided for a whole column: one that every cell agrees with, or none. If most cells are no numbers by any,
+they are labels. Whatever is not a plain number is said, by the example of a cell.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ TRUTH = (
     *(("sim", "não"), ("verdadero", "falso"), ("vero", "falso"), ("ja", "nee"), ("ja", "nej"), ("tak", "nie")),
 )
 LONGEST_SHOWN = 30
+LABELS = "text is read as labels"
 EXAMPLE = "example"  # says enough of how cells were read
 CURRENCY = r"us\$|[€$£¥₹₽₩₺₴₪฿]|eur|euro|usd|gbp|chf|jpy|cny|sek|nok|dkk|pln|czk|huf|aud|cad|inr|brl|r\$|kr\.?|zł|fr\."
 # A sign, a currency, digits with their marks, an exponent, and a unit, all but the digits optional; (5) is -5.
@@ -98,7 +99,7 @@ class _Reading(NamedTuple):
 
 
 def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) -> ReadColumn:
-    """Turn a column of text into numbers.
+    """Turn a column of text into numbers, or into codes of labels.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) ->
     Raises
     ------
     NotNumbers
-        With the first cell that does not agree with the best reading there is.
+        If most cells are numbers, with the first that does not agree with the best reading there is.
     """
     import polars as pl
 
@@ -135,10 +136,24 @@ def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) ->
             best = bad
     if best is None:
         raise NotNumbers("it is empty")
-    first = int(best.arg_max() or 0)
+    labels = _labels(cells, text, missing)
     # With a reading that most cells agree with, what is wrong is a cell; otherwise the column is text.
-    is_text = int(best.sum()) * 2 > int((~missing).sum())
-    raise NotNumbers(f"{where(first)} holds {_shortened(str(cells[first]))!r}", is_text=is_text)
+    if int(best.sum()) * 2 > int((~missing).sum()):
+        return labels
+    first = int(best.arg_max() or 0)
+    raise NotNumbers(f"{where(first)} holds {_shortened(str(cells[first]))!r}", labels)
+
+
+def _labels(cells: pl.Series, text: pl.Series, missing: pl.Series) -> ReadColumn:
+    """Cells as codes of labels, in the order of their names; NaN where a value is missing."""
+    import polars as pl
+
+    stripped = _where(~missing, cells.str.strip_chars())
+    levels = stripped.drop_nulls().unique().sort().to_list()
+    codes = stripped.replace_strict(levels, range(len(levels)), default=None, return_dtype=pl.Float64)
+    values = np.asarray(codes.fill_null(np.nan).to_numpy(), dtype=np.float64)
+    said = filter(None, [LABELS, _of_missing(cells, text, missing)])
+    return ReadColumn(values, "; ".join(said), tuple(levels))
 
 
 def uses_decimal_commas(columns: Iterator[pl.Series]) -> bool | None:
@@ -252,5 +267,5 @@ def _of_missing(cells: pl.Series, text: pl.Series, missing: pl.Series) -> str:
 
 
 def _shortened(cell: str) -> str:
-    cell = cell.strip()
+    cell = " ".join(cell.split())
     return cell if len(cell) <= LONGEST_SHOWN else cell[:LONGEST_SHOWN] + "…"

@@ -130,7 +130,7 @@ def test_a_title_is_no_header(tmp_path, title):
     assert frame.left_out == {"price": f"line {line + 1} holds 'x'"}
 
 
-@pytest.mark.parametrize("text", ["x\n1\n2\n", "x\n\"1,5\"\n2\n", "x\n\n\n1\n2\n", "x,,\n1,2,3\n4,5,6\n"])
+@pytest.mark.parametrize("text", ["x\n1\n2\n", 'x\n"1,5"\n2\n', "x\n\n\n1\n2\n", "x,,\n1,2,3\n4,5,6\n"])
 def test_one_name_is_no_title(tmp_path, text):
     (tmp_path / "data.csv").write_text(text)
     assert open_file(tmp_path / "data.csv").names[0] == "x"

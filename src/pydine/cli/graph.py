@@ -67,7 +67,7 @@ def graph(
     constant = dict.fromkeys(whole.constant(), "it is constant in the rows that have all columns")
     frame, whole = frame.without(constant), whole.without(constant)
     if len(frame) < 2:
-        raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
+        raise ValueError(f"{frame.source} has fewer than two columns to compare.")
     with listening(frame.source) as said, engine(backend, scheduler, jobs):
         from pydine.integrations.causal_learn import pc
 

@@ -90,7 +90,7 @@ class Request:
             )
         frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
         nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]
-        return frame.without(dict.fromkeys(nameless, "it has no name"))
+        return _without_identifiers(frame.without(dict.fromkeys(nameless, "it has no name")), needed)
 
 
 def _without_identifiers(frame: Frame, needed: Sequence[str]) -> Frame:

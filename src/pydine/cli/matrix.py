@@ -101,7 +101,7 @@ def matrix(
     known = [] if rest else table.find("--given", given or ())
     frame = request.read_many(table, column, without, needed=known)
     if len(frame) - len(known) < 2:
-        raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
+        raise ValueError(f"{frame.source} has fewer than two columns to compare.")
     n_jobs, conditions = workers(backend, jobs, threads(jobs, frame)), REST if rest else known or None
     with listening(frame.source) as said, engine(backend, scheduler, jobs):
         from pydine.questions.pairwise import fit_shard, pairwise_information

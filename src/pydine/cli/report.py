@@ -68,7 +68,6 @@ def report(
             base=base.value,
             seed=seed,
             n_jobs=workers(backend, jobs, threads(jobs, frame)),
-            kinds=frame.kinds,
             provenance=_provenance(file, out),
         )
         page = to_html(content)

@@ -29,12 +29,6 @@ def summary(report: Report) -> list[str]:
 def trust(report: Report) -> list[str]:
     """What to trust and what not, as HTML, one sentence or two each."""
     sentences = []
-    few = [column.name for column in report.columns if column.levels]
-    if few:
-        are = "is" if len(few) == 1 else "are"
-        sentences.append(
-            f"{_names(few)} {are} made of few values; their figures are rougher than those of measurements."
-        )
     far = [column.name for column in report.columns if any("lies far" in concern for concern in column.concerns)]
     if far:
         sentences.append(f"Values of {_names(far)} that lie far from the rest may be codes for missing ones.")
@@ -170,15 +164,20 @@ but not alone: the others carry it. Columns that can stand in for each other all
 although together they matter: leave out one at a time.""",
     "The graph": """
 Columns are joined if dependence was found between them given all the others: by flows with up to 12 columns, by partial
-correlations of normal scores, which see lines only, with more. An edge is no arrow, and no proof of a
-cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table.""",
+correlations of normal scores and labels, which see lines and shares only, with more. An edge is no arrow, and no proof
+of a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table.""",
     "Latent space": """
 Each column is mapped, in order, onto a normal distribution, so that skew, units and outliers are gone and only the
 dependence is left to see: a straight cloud is all that a correlation knows, while bends, rings, wedges and clusters
 are more than it tells. Such maps lose no information.""",
     "Base": """
 What was fitted in the latent space. <i>Gaussian</i>: correlation is all there is. <i>Student</i>: extremes come
-together more often than that. <i>Flow</i>: a shape of its own. Rows that were held out decide.""",
+together more often than that. <i>Mixture</i> and <i>flow</i>: a shape of its own. Rows that were held out decide. With
+labels and steps: a <i>table</i> of shares, or <i>mixed</i> with models that know the order of steps.""",
+    "Kinds of column": """
+<i>Numbers</i> hardly repeat. <i>Steps</i> have an order: counts, grades, numbers of which many are equal. <i>Labels</i>
+have none: text, yes and no, whatever has two values. A wrong one is put right with --kind, such as --kind code=nominal.
+""",
     "Held-out likelihood": """
 How well models predict rows that they have not seen, in nats a row: one that ignores the other columns (marginal), a
 linear regression on normal scores, and the flow. What the flow gains over the marginal model is the information that

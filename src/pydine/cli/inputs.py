@@ -48,8 +48,8 @@ class Request:
         labels = [name for name, kind in said.items() if kind == "nominal"]
         with waiting(f"Reading {table.source}"):
             frame = table.read(needed, others, sample=self.sample, seed=self.seed, labels=labels)
-        for name in frame.levels:
-            if said.get(name, "nominal") != "nominal":
+        for name, levels in frame.levels.items():
+            if said.get(name, "nominal") != "nominal" and len(levels) > 2:
                 raise ValueError(
                     f"{table.source}: column {name!r} holds text, which has no order or size, so that it cannot be "
                     f"{said[name]}; leave out --kind {name}={said[name]}."

@@ -228,7 +228,7 @@ def make_report(
         frame.conversions,
         frame.notes,
         matrix,
-        spearman(np.array([np.full(frame.n_samples, np.nan) if c.is_text else frame[c.name] for c in columns])),
+        spearman(np.array([_ordered(frame, column) for column in columns])),
         graph,
         is_linear,
         why_no_graph,
@@ -241,6 +241,11 @@ def make_report(
         {"base": base, "alpha": f"{alpha:g}", "seed": str(seed), "confidence of intervals": f"{LEVEL:.0%}"},
         provenance or Provenance(),
     )
+
+
+def _ordered(frame: Frame, column: Column) -> FloatArray:
+    """The values of a column that have an order, shape (n,), or NaN."""
+    return np.full(frame.n_samples, np.nan) if column.is_text and len(column.levels) > 2 else frame[column.name]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.inputs.files import Frame
 from pydine.inputs.kinds import LEVEL_ROWS, Kind, kind_of, pooled
@@ -93,16 +94,20 @@ def kinds_in(frame: Frame) -> dict[str, Kind]:
 
 
 def places_of(frame: Frame, name: str) -> FloatArray:
-    """Where each row of a column of labels is among its levels, the most frequent first, shape (n,); NaN if missing."""
+    """Where each row of a column of labels is among its levels, shape (n,); NaN if missing."""
     values = frame[name]
     there = np.isfinite(values)
     _, codes, counts = np.unique(values[there], return_inverse=True, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
     rank = np.empty(len(counts))
-    rank[order] = np.arange(len(counts))
+    rank[_order(counts)] = np.arange(len(counts))
     places = np.full(len(values), np.nan)
     places[there] = np.minimum(rank[codes], FEW_VALUES - 1 if len(counts) > FEW_VALUES else FEW_VALUES)
     return places
+
+
+def _order(counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Labels by how frequent they are; two stay as they are, so that a sign can be read."""
+    return np.argsort(-counts, kind="stable") if len(counts) > 2 else np.arange(len(counts))
 
 
 def _signature(values: FloatArray, kind: Kind) -> bytes:
@@ -111,23 +116,17 @@ def _signature(values: FloatArray, kind: Kind) -> bytes:
     return np.packbits(finite).tobytes() + signature_of(values[finite], kind)
 
 
-def _missing(n_missing: int, n: int) -> list[str]:
-    return [f"{n_missing:,} missing ({n_missing / n:.1%} of the rows)"] if n_missing else []
-
-
 def _labels(frame: Frame, name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> Column:
     there = np.isfinite(values)
     places = places_of(frame, name)[there].astype(np.intp)
     codes = values[there].astype(np.intp)
     different, counts = np.unique(codes, return_counts=True)
-    named = [frame.levels[name][different[i]] for i in np.argsort(-counts, kind="stable").tolist()]
+    named = [frame.levels[name][different[i]] for i in _order(counts).tolist()]
     if len(named) > FEW_VALUES:
         named = [*named[: FEW_VALUES - 1], f"{len(named) - FEW_VALUES + 1} {OTHERS}"]
-    concerns = _missing(len(values) - len(codes), len(values))
     coded = pooled(values[there])[1]
     n_rare = sum(place == max(coded.values()) for place in coded.values())
-    if n_rare > 1:
-        concerns.append(f"{n_rare} labels with fewer than {LEVEL_ROWS} rows are taken together")
+    concerns = (f"{n_rare} labels with fewer than {LEVEL_ROWS} rows are taken together",) if n_rare > 1 else ()
     return Column(
         name=name,
         kind=kind,
@@ -140,7 +139,7 @@ def _labels(frame: Frame, name: str, values: FloatArray, kind: Kind, copy_of: st
         histogram=tuple(np.bincount(places, minlength=len(named)).tolist()),
         levels=tuple(named),
         copy_of=copy_of,
-        concerns=tuple(concerns),
+        concerns=concerns,
     )
 
 
@@ -163,13 +162,16 @@ def _numbers(name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> 
         histogram=tuple((counts if is_few else np.bincount(steps, minlength=BINS)).tolist()),
         levels=tuple(f"{value:.6g}" for value in different.tolist()) if is_few else (),
         copy_of=copy_of,
-        concerns=(*_missing(len(values) - len(there), len(values)), *_far(there)),
+        concerns=tuple(_far(there)),
     )
 
 
 def _far(values: FloatArray) -> list[str]:
+    """Whether a value lies far from all others, as codes do; the end of a long tail does not."""
     lower, middle, upper = np.quantile(values, (0.25, 0.5, 0.75))
+    distances = np.unique(np.abs(values - middle))
     farthest = values[np.argmax(np.abs(values - middle))]
-    if upper > lower and abs(farthest - middle) > FAR * (upper - lower):
+    away, gap = distances[-1], distances[-1] - distances[-2]
+    if upper > lower and gap > max(FAR * (upper - lower), 0.5 * away):
         return [f"{farthest:.6g} lies far from the rest: an error, or a code for a missing value?"]
     return []

@@ -38,7 +38,7 @@ COLUMNS_HEADER = ["column", "kind", "min", "median", "max", "distinct", "missing
 FEW_ROWS = "There are too few rows to hold some out."
 P_ALONE = '<th scope="col" class="number wide">p</th>'
 KINDS = {Kind.CONTINUOUS: "numbers", Kind.ORDINAL: "steps", Kind.NOMINAL: "labels"}
-COMMON, LONGEST_LABEL = 3, 18  # labels that are shown of a column, and their letters
+COMMON, LONGEST_LABEL = 3, 12  # labels that are shown of a column, and their letters
 SPARE = 5  # rows that are not worth folding away
 
 
@@ -199,7 +199,7 @@ def _columns(report: Report) -> str:
     ]
     head = (
         '<thead><tr><th scope="col">column</th><th scope="col" class="wide">kind</th>'
-        '<th scope="col" class="wide">values</th><th scope="col">min · median · max</th>'
+        '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · median · max</th>'
         '<th scope="col" class="number wide">different</th>'
         '<th scope="col" class="number wide">missing</th><th scope="col">what to know</th></tr></thead>'
     )
@@ -215,19 +215,22 @@ def _columns(report: Report) -> str:
 
 
 def _has_remarks(column: Column, target: str) -> bool:
-    return bool(column.concerns or column.copy_of or column.name == target)
+    return bool(column.concerns or column.n_missing or column.copy_of or column.name == target)
 
 
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
+    if column.n_missing:  # where there is no room for a column of its own
+        notes.insert(0, f'<span class="narrow">{column.n_missing / report.n_samples:.1%} missing</span>')
     if column.copy_of is not None:
-        notes.insert(0, f"a strictly monotone function of {name(column.copy_of)}: left out where the rest is given")
+        how = "the same labels as" if column.kind is Kind.NOMINAL else "a strictly monotone function of"
+        notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
     ends = " · ".join(_common(column) if column.is_text else map(quantity, (column.low, column.median, column.high)))
     share = column.n_missing / report.n_samples
     gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
-    missing = f"{gauge} {share:.1%}" if column.n_missing else "–"
+    missing = f'<span title="{column.n_missing:,} rows">{gauge} {share:.1%}</span>' if column.n_missing else "–"
     bars = figures.bars(column.histogram, "histogram")
     return (
         f'<tr><th scope="row">{name(column.name)}</th><td class="wide">{KINDS[column.kind]}</td>'
@@ -304,7 +307,7 @@ def _graph(report: Report, order: list[int]) -> str:
     around = [within[position] for position in order if position in within]
     edges = int((report.graph.adjusted_pvalues[report.graph.pairs] <= report.alpha).sum())
     total = len(report.graph.pairs[0])
-    how = " as far as lines in normal scores tell" if report.is_linear_graph else ""
+    how = ", as far as lines in normal scores and shares of labels tell" if report.is_linear_graph else ""
     lead = (
         f"<p>{edges:,} of {total:,} pairs still {'depends' if edges == 1 else 'depend'} on each other once all the "
         f"other columns are known{how}. The wider the line, the more is left; lines of the target are coloured. "

@@ -8,11 +8,12 @@ import numpy as np
 
 from pydine.inputs.checks import enumeration
 from pydine.report.calibration import FlowFit
-from pydine.report.content import Ranked, Report
+from pydine.report.content import Answer, Ranked, Report
 from pydine.report.markup import name, nats, shown
 
 MOST_NAMED = 5
 ROWS_PER_COLUMN = 10
+SEES_NOTHING, SEES_SOMETHING = 0.25, 0.005  # p-values of a test
 CLEAR = 2.0  # standard errors from which on a gain is more than chance
 
 
@@ -45,11 +46,26 @@ def trust(report: Report) -> list[str]:
         sentences.append(
             "There are few rows for so many columns: what is left given the rest tends to come out too low."
         )
+    unclear = [row.name for row in report.ranking if _is_unclear(row.given_rest)]
+    if unclear:
+        sentences.append(
+            f"Of what {_names(unclear)} {'adds' if len(unclear) == 1 else 'add'}, estimate and test say different "
+            "things: the rows are too few to tell."
+        )
     sentences.append(
         f"p-values are adjusted once, for all {report.n_tests:,} tests of this page: of what is said to be found, "
         f"about {report.alpha:.0%} may be chance. Nothing found is no proof of nothing, and no figure proves a cause."
     )
     return sentences
+
+
+def _is_unclear(answer: Answer | None) -> bool:
+    """Whether an estimate is clearly above zero where the test sees nothing at all, or the other way round."""
+    if answer is None or np.isnan(answer.pvalue):
+        return False
+    if answer.pvalue > SEES_NOTHING:
+        return answer.interval[0] > 0.0
+    return answer.value <= 0.0 and answer.pvalue < SEES_SOMETHING
 
 
 def left_out(report: Report) -> str:

@@ -96,6 +96,7 @@ class _Reading(NamedTuple):
 
     values: pl.Series
     how: str
+    levels: tuple[str, ...] = ()
 
 
 def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) -> ReadColumn:
@@ -131,7 +132,7 @@ def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) ->
             values = _where(~missing, reading.values).cast(pl.Float64).fill_null(np.nan)
             numbers = np.asarray(values.to_numpy(), dtype=np.float64)
             said = [_said(reading, cells, numbers), _of_missing(cells, text, missing)]
-            return ReadColumn(numbers, "; ".join(filter(None, said)))
+            return ReadColumn(numbers, "; ".join(filter(None, said)), reading.levels)
         if best is None or bad.sum() < best.sum():
             best = bad
     if best is None:
@@ -197,7 +198,7 @@ def _truth(text: pl.Series, present: pl.Series) -> Iterator[_Reading]:
     for yes, no in TRUTH:
         if words and words <= {yes, no}:
             values = text.replace_strict({yes: 1.0, no: 0.0}, default=None, return_dtype=pl.Float64)
-            yield _Reading(values, f"{yes!r} is read as 1, {no!r} as 0")
+            yield _Reading(values, f"{yes!r} is read as 1, {no!r} as 0", (no, yes))
 
 
 def _parts(text: pl.Series) -> pl.Series:

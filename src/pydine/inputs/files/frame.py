@@ -24,7 +24,7 @@ MEND = "mend that cell, or pass --kind {}=nominal if these are labels"
 class ReadColumn(NamedTuple):
     """Values of a column, shape (n,), and what was converted to have them; nothing is said of plain numbers.
 
-    In a column of text values are codes, and `levels` says what 0, 1, ... stand for.
+    In a column of text, or of yes and no, values are codes, and `levels` says what 0, 1, ... stand for.
     """
 
     values: FloatArray
@@ -221,7 +221,7 @@ class Frame(Mapping[str, FloatArray]):
     notes : tuple of str
         What was converted to read the file at all.
     levels : mapping of str to tuple of str
-        By the name of a column of text: what its codes 0, 1, ... stand for.
+        By the name of a column of text, or of yes and no: what its codes 0, 1, ... stand for.
     said : mapping of str to str
         What somebody says that columns are: continuous, ordinal or nominal.
     """

@@ -307,9 +307,14 @@ def test_tied_values_are_one_note(run, folder):
 def test_kinds_are_said_on_the_command_line(run):
     question = "mi", "data.csv", "-x", "cause", "-y", "outcome"
     record = json.loads(run(*question, "--json", "--kind", "cause=continuous").stdout)
-    assert record["kinds"] == []
+    assert record["kinds"] == [[], [], []]
     assert 0.0 < record["correlation"] < 1.0
     assert record["explained"] is None
+    record = json.loads(run(*question, "-z", "noise", "--json", "--kind", "cause=ordinal").stdout)
+    assert record["kinds"] == [["ordinal"], ["continuous"], ["continuous"]]
+    assert 0.0 < record["explained"] < 1.0
+    table = run(*question, "-z", "noise", "--csv", "--kind", "cause=ordinal").stdout
+    assert next(csv.DictReader(table.splitlines()))["kinds"] == "ordinal continuous continuous"
     assert "must be COLUMN=KIND" in " ".join(run(*question, "--kind", "cause").stderr.split())
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import pydine
+from pydine.inputs.checks import TiesWarning
 from pydine.inputs.files import Frame
 from pydine.inputs.kinds import Kind
 from pydine.nulls.blocks import adjusted
@@ -292,6 +293,12 @@ def test_labels_in_a_graph_of_partial_correlations_are_blocks():
     np.testing.assert_allclose(plain.values[:3, :3], block.values[:3, :3], atol=1e-3)
     small = {name: values[:14] for name, values in columns.items()}
     assert partial_correlations(small, {"label": Kind.NOMINAL}) is None
+
+
+def test_steps_that_are_said_to_be_continuous_are_warned_of():
+    frame = replace(make_frame(grade=np.arange(ROWS) % 3.0), said={"grade": "continuous"})
+    with pytest.warns(TiesWarning, match="column 'grade' of"):
+        make_report(frame, "outcome", base="gaussian")
 
 
 def test_where_estimate_and_test_disagree_it_is_said(report):

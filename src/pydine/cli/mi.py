@@ -95,7 +95,7 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
         "base": estimate.base,
         "correlation": estimate.correlation,
         "explained": estimate.explained,
-        "kinds": [kind for kinds in estimate.kinds for kind in kinds],
+        "kinds": estimate.kinds,
         "gain_over_gaussian": estimate.details.get("gain_over_gaussian", math.nan),
         "unlearned": estimate.details.get("unlearned", 0.0),
         "uncertainty": estimate.details.get("uncertainty", {}),

@@ -139,8 +139,13 @@ def facts(frame: Frame) -> dict[str, Any]:
 
 def flat(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record as one line of a table: names in one cell, with spaces between, and nothing nested."""
-    line = {key: " ".join(value) if isinstance(value, tuple) else value for key, value in record.items()}
+    line = {key: _in_one_cell(value) if isinstance(value, tuple) else value for key, value in record.items()}
     return {key: value for key, value in line.items() if not isinstance(value, Mapping)}
+
+
+def _in_one_cell(words: tuple[Any, ...]) -> str:
+    inner = (_in_one_cell(word) if isinstance(word, tuple) else word for word in words)
+    return " ".join(word for word in inner if word)
 
 
 def plain_table(*headings: str, left: int = 1) -> Table:

@@ -275,19 +275,24 @@ def done_to(frame: Frame) -> list[str]:
     alike: dict[str, list[str]] = {}
     for name, how in frame.conversions.items():
         alike.setdefault(how, []).append(name)
-    lines += [f"Read: {_some(names)}: {how}." for how, names in alike.items()]
+    lines += [f"Read: {some(names)}: {how}." for how, names in alike.items()]
     if frame.left_out:
         named = ", ".join(f"{name!r} ({reason})" for name, reason in frame.left_out.items())
         lines.append(f"Left out: {_count(len(frame.left_out), 'column')}: {named}.")
     if missing := frame.missing:
         most = sorted(missing, key=lambda name: -missing[name])
-        listed = [f"{name} {missing[name] / frame.n_samples:.0%}" for name in most[:SHOWN_NOTES]]
+        listed = [f"{name} {_share(missing[name] / frame.n_samples)}" for name in most[:SHOWN_NOTES]]
         more = [f"{len(most) - SHOWN_NOTES} more"] if len(most) > SHOWN_NOTES else []
         lines.append(f"Missing values: {', '.join(listed + more)}; every figure uses the rows that have what it needs.")
     return lines
 
 
-def _some(names: Sequence[str]) -> str:
+def _share(part: float) -> str:
+    return "<1%" if part < 0.01 else f"{part:.0%}"
+
+
+def some(names: Sequence[str]) -> str:
+    """Write names with commas, those beyond a few as a count."""
     more = f" and {len(names) - SHOWN_NOTES} more" if len(names) > SHOWN_NOTES else ""
     return ", ".join(names[:SHOWN_NOTES]) + more
 

@@ -22,7 +22,10 @@ def calls(monkeypatch):
         alone = {"bmi": 0.2, "sex": -0.0001}.get(x, 0.1)
         value = alone if z is None else alone / 2
         rows = question.table.n_samples
-        return InformationEstimate(value, 0.01, "gaussian", rows, question.dimensions, names=question.names)
+        kinds = tuple(tuple(map(str, block)) for block in question.kinds)
+        return InformationEstimate(
+            value, 0.01, "gaussian", rows, question.dimensions, names=question.names, kinds=kinds
+        )
 
     monkeypatch.setattr(pydine, "mutual_information", mutual_information, raising=False)
     return made
@@ -30,20 +33,18 @@ def calls(monkeypatch):
 
 def printed(width):
     output = io.StringIO()
-    rows, ties = demo.estimate_rows(demo.load_table())
-    demo.show(Console(file=output, width=width), rows, ties, seconds=1.25)
+    demo.show(Console(file=output, width=width), demo.estimate_rows(demo.load_table()), seconds=1.25)
     return output.getvalue()
 
 
 def test_every_feature_alone_and_given_the_others(calls):
-    rows, ties = demo.estimate_rows(demo.load_table())
+    rows = demo.estimate_rows(demo.load_table())
     assert len(rows) == 10
     assert [row.feature for row in (rows[0], rows[-1])] == ["bmi", "sex"]
     for feature in demo.MEANINGS:
         others = [name for name in demo.MEANINGS if name != feature]
         assert (feature, "target", None) in calls
         assert (feature, "target", others) in calls
-    assert set(ties) == {*demo.MEANINGS, "target"}
 
 
 @pytest.mark.usefixtures("calls")
@@ -59,11 +60,11 @@ def test_nothing_is_cut_off(width, meanings):
 
 
 @pytest.mark.usefixtures("calls")
-def test_ties_are_a_footnote():
+def test_kinds_are_a_footnote():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         text = printed(120)
-    assert "Ties: 11 of 11 columns repeat values ('sex' in 100% of its rows)" in text
+    assert "Columns are taken as they are: 's4' for ordinal and 'sex' for nominal, all others for continuous." in text
 
 
 def test_other_warnings_are_passed_on(monkeypatch):

@@ -6,7 +6,6 @@ Run with ``python -m pydine.demo``.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from rich.text import Text
 from sklearn.datasets import load_diabetes
 
 import pydine
-from pydine.inputs.checks import TiesWarning
+from pydine.inputs.checks import enumeration
 from pydine.results import InformationEstimate
 
 __all__ = ["Row", "estimate_rows", "load_table", "main", "show"]
@@ -61,7 +60,7 @@ def load_table() -> dict[str, NDArray[np.float64]]:
     return {**dict(zip(bunch.feature_names, bunch.data.T, strict=True)), TARGET: bunch.target}
 
 
-def estimate_rows(table: Mapping[str, NDArray[np.float64]]) -> tuple[list[Row], dict[str, float]]:
+def estimate_rows(table: Mapping[str, NDArray[np.float64]]) -> list[Row]:
     """Estimate the information of every feature about the target, alone and given the others.
 
     Parameters
@@ -71,30 +70,20 @@ def estimate_rows(table: Mapping[str, NDArray[np.float64]]) -> tuple[list[Row], 
 
     Returns
     -------
-    rows : list of Row
+    list of Row
         Most informative feature first.
-    ties : dict of str to float
-        Columns with tied values, and the share of their rows that are tied.
     """
     features = [name for name in table if name != TARGET]
-    ties: dict[str, float] = {}
     rows = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", TiesWarning)
-        for feature in features:
-            others = [name for name in features if name != feature]
-            alone = pydine.mutual_information(feature, TARGET, data=table, random_state=0)
-            given_rest = pydine.mutual_information(feature, TARGET, others, data=table, random_state=0)
-            rows.append(Row(feature, alone, given_rest))
-    for warning in caught:
-        if isinstance(warning.message, TiesWarning):
-            ties.update(warning.message.shares)
-        else:  # not ours to swallow
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return sorted(rows, key=lambda row: -row.alone.value), ties
+    for feature in features:
+        others = [name for name in features if name != feature]
+        alone = pydine.mutual_information(feature, TARGET, data=table, random_state=0)
+        given_rest = pydine.mutual_information(feature, TARGET, others, data=table, random_state=0)
+        rows.append(Row(feature, alone, given_rest))
+    return sorted(rows, key=lambda row: -row.alone.value)
 
 
-def show(console: Console, rows: list[Row], ties: Mapping[str, float], seconds: float) -> None:
+def show(console: Console, rows: list[Row], seconds: float) -> None:
     """Print the table and what it means.
 
     Parameters
@@ -103,8 +92,6 @@ def show(console: Console, rows: list[Row], ties: Mapping[str, float], seconds: 
         Where to; its width decides how much is shown.
     rows : list of Row
         What was estimated.
-    ties : mapping of str to float
-        Columns with tied values, and the share of their rows that are tied.
     seconds : float
         How long it took.
     """
@@ -115,15 +102,22 @@ def show(console: Console, rows: list[Row], ties: Mapping[str, float], seconds: 
         f"{2 * len(rows)} estimates by DINE from {first.n_samples} rows in {seconds:.1f} s; ± is one standard error.",
         "Estimates are corrected for bias: where there is no information they scatter around zero.",
     ]
-    if ties:
-        worst = max(ties, key=lambda name: ties[name])
-        notes.append(
-            f"Ties: {len(ties)} of {len(rows) + 1} columns repeat values ({worst!r} in {ties[worst]:.0%} of "
-            "its rows), but DINE assumes continuous variables: their figures are those of smoothed ones."
-        )
+    kinds = {name: kind for row in rows for name, kind in _kinds(row.alone).items() if kind != "continuous"}
+    if kinds:
+        named = enumeration([f"{name!r} for {kind}" for name, kind in kinds.items()])
+        notes.append(f"Columns are taken as they are: {named}, all others for continuous.")
     for note in notes:
         console.print(Text(note, style="dim"))
     console.print()
+
+
+def _kinds(estimate: InformationEstimate) -> dict[str, str]:
+    """What the columns of both sides were taken for."""
+    return {
+        name: kind
+        for names, kinds in list(zip(estimate.names, estimate.kinds, strict=True))[:2]
+        for name, kind in zip(names, kinds, strict=False)
+    }
 
 
 def _table(rows: list[Row], *, with_meanings: bool) -> Table:
@@ -161,9 +155,9 @@ def main() -> None:
     table = load_table()
     with console.status("Estimating (the very first run also compiles, which takes longer) ..."):
         start = time.perf_counter()
-        rows, ties = estimate_rows(table)
+        rows = estimate_rows(table)
         seconds = time.perf_counter() - start
-    show(console, rows, ties, seconds)
+    show(console, rows, seconds)
 
 
 if __name__ == "__main__":

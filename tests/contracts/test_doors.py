@@ -53,6 +53,11 @@ def determined(rng, dz):
     return np.exp(z[:, 0]), y, z
 
 
+def grouped(rng, dz):
+    _, y, z = ordinary(rng, dz)
+    return (z[:, 0] > 0.0) * 1.0, y, z
+
+
 def combined(rng, dz):
     _, y, z = ordinary(rng, dz)
     return z @ np.arange(1.0, dz + 1.0), y, z
@@ -71,6 +76,7 @@ QUESTIONS = {
     **{f"labels, dz = {dz}": (labels, dz) for dz in (0, 2)},
     **{f"counts and point masses, dz = {dz}": (counted, dz) for dz in (0, 1)},
     **{f"z determines x, dz = {dz}": (determined, dz) for dz in (1, 3)},
+    "z determines a label, dz = 2": (grouped, 2),
     "a sum of z is x, dz = 2": (combined, 2),
     **{f"x equals y, dz = {dz}": (equal, dz) for dz in (0, 2)},
 }

@@ -74,14 +74,66 @@ def test_read_as_a_person_would(tmp_path, cells, values):
         (["4%", "5", "6%"], 3, "5"),
         (["12 kg", "13 lb", "14 kg"], 3, "13 lb"),
         (["31.01.2024", "32.01.2024", "01.02.2024"], 3, "32.01.2024"),
-        (["1.2.3", "1.2.4"], 2, "1.2.3"),
-        (["A1", "A2"], 2, "A1"),
-        (["1st", "2nd", "3rd"], 2, "1st"),
-        (["0301 234", "0301 567"], 2, "0301 234"),  # numbers have no noughts before their thousands
     ],
 )
 def test_the_cell_that_failed_is_quoted(tmp_path, cells, line, cell):
     assert read(tmp_path, cells).left_out == {"x": f"line {line} holds {cell!r}"}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.2.3", "1.2.4"],
+        ["A2", "A1", "A2"],
+        ["1st", "2nd", "3rd"],
+        ["0301 234", "0301 567"],  # numbers have no noughts before their thousands
+        ["red", "blue", "7"],
+    ],
+)
+def test_text_is_read_as_labels(tmp_path, cells):
+    frame = read(tmp_path, [*cells, "NA"])
+    assert frame.levels["x"] == tuple(sorted(set(cells)))
+    assert [frame.levels["x"][int(code)] for code in frame["x"][:-1]] == cells
+    assert np.isnan(frame["x"][-1])
+    assert frame.conversions["x"] == "text is read as labels; 'NA' is read as missing"
+    assert frame.kinds == {"x": "nominal"}
+
+
+def test_numbers_among_which_some_are_none_are_labels_if_somebody_says_so(tmp_path):
+    (tmp_path / "data.csv").write_text("size,n\n36,1\n38,2\nM,3\n")
+    frame = open_file(tmp_path / "data.csv").read(["n"], ["size"], labels=["size", "n"])
+    assert frame.levels == {"size": ("36", "38", "M")}
+    assert frame["n"].tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("word", ["Total", "GRAND TOTAL", "Summe:", "gesamt"])
+def test_a_sum_in_the_last_row_is_left_out_and_said(tmp_path, word):
+    (tmp_path / "data.csv").write_text(f"shop,n\nA,1\nB,2\n{word},3\n\n")
+    frame = open_file(tmp_path / "data.csv").read(["shop", "n"])
+    assert frame["n"].tolist() == [1.0, 2.0]
+    assert frame.notes == (f"the last row, {word!r}, is taken for a sum of the others and left out",)
+
+
+def test_a_last_row_that_is_called_as_others_are_stays(tmp_path):
+    (tmp_path / "data.csv").write_text("shop,n\nTotal,1\nShell,2\nTotal,3\n")  # it is a brand, too
+    assert open_file(tmp_path / "data.csv").read(["n"])["n"].tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("title", ["Sales of 2024", "Sales of 2024,,", '"Sales, of 2024"\n\nmade by us'])
+def test_a_title_is_no_header(tmp_path, title):
+    (tmp_path / "data.csv").write_text(f"{title}\n\nshop,n,price\nA,1,x\nB,2,5\nC,3,6\n")
+    table = open_file(tmp_path / "data.csv")
+    line = title.count("\n") + 3
+    frame = table.read(["n"], ["price"])
+    assert (table.names, frame["n"].tolist()) == (("shop", "n", "price"), [1.0, 2.0, 3.0])
+    assert frame.notes[0].startswith(f"the header is line {line}; what is before it, 'Sales")
+    assert frame.left_out == {"price": f"line {line + 1} holds 'x'"}
+
+
+@pytest.mark.parametrize("text", ["x\n1\n2\n", 'x\n"1,5"\n2\n', "x\n\n\n1\n2\n", "x,,\n1,2,3\n4,5,6\n"])
+def test_one_name_is_no_title(tmp_path, text):
+    (tmp_path / "data.csv").write_text(text)
+    assert open_file(tmp_path / "data.csv").names[0] == "x"
 
 
 def test_words_for_missing_are_said(tmp_path):
@@ -165,7 +217,7 @@ def test_dates_and_text_in_typed_files(kind, tmp_path):
     assert [read[name][0] for name in ("day", "moment", "clock", "span", "price")] == [1.0, 10.0, 3600.0, 90.0, 1200.5]
     assert np.isnan(read["day"][1])
     assert read.conversions["day"] == "dates or times are read as days since 1970-01-01"
-    assert read.left_out == {"word": "row 1 holds 'a'"}
+    assert (read.left_out, read.levels, read["word"].tolist()) == ({}, {"word": ("a", "b")}, [0.0, 1.0])
 
 
 @settings(deadline=None)  # the machine may be busy

@@ -132,7 +132,7 @@ def test_labels_that_are_given():
     assert abs(pydine.mutual_information(x, y, with_number).value) < 0.02
 
 
-def test_new_rows():
+def test_new_rows(tmp_path):
     rng = np.random.default_rng(5)
     x, y = groups(rng)
     model = pydine.DINE().fit(x, y)
@@ -140,8 +140,12 @@ def test_new_rows():
     latents = model.transform(x[:5], y[:5])
     assert [side.shape for side in latents] == [(5, 2), (5, 1)]
     assert np.isfinite(model.score(x, y))
-    with pytest.raises(ValueError, match="a model of labels, counts or point masses cannot be written"):
-        model.save("model.npz")
+    model.save(tmp_path / "model.npz")
+    again = pydine.DINE.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.pointwise(x, y), model.pointwise(x, y))
+    np.testing.assert_array_equal(model.transform(x), model.transform(x, y)[0])
+    swapped = pydine.DINE().fit(y, x)
+    np.testing.assert_array_equal(swapped.transform(y), swapped.transform(y, x)[0])  # no label of x is needed
     given = pydine.DINE().fit(y, y + rng.standard_normal(N), x)
     assert given.pointwise(y, y, x).shape == (N,)
 

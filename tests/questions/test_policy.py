@@ -10,18 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pydine
+from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question
 from pydine.latents.flows import RankFlow
 from pydine.questions.policy import (
     DeterminedWarning,
     Mapped,
     Verdict,
+    determined,
     left_over,
     mapped,
     reduced,
     warn_determined,
     warn_if_determined,
 )
+from pydine.questions.ranking import rank
+from pydine.questions.search import SearchTest
 from pydine.questions.settings import Settings
 
 N = 120
@@ -128,6 +132,60 @@ class TestLeftOver:
     def test_columns_with_many_zeros(self):
         first, second = np.maximum(B - 1.0, 0.0), np.maximum(C - 1.0, 0.0)
         assert left([first + 2.0 * second, A], [first, second]) == (1,)
+
+
+class TestDetermined:
+    """Steps and labels."""
+
+    LABEL = np.array(["a", "b", "c", "d"])[KIND.astype(int)]
+    COUNTS = np.random.default_rng(2).poisson(3.0, (2, N))
+
+    @pytest.mark.parametrize(
+        ("x", "z"),
+        [
+            (ODD, KIND),
+            (ODD, LABEL),
+            (LABEL, KIND),
+            (KIND, LABEL),
+            (np.where(LABEL == "c", "p", "q"), LABEL),
+            (A > 0.3, A),
+            (np.floor(2.0 * A), -A),
+            (np.where(A < -0.5, "low", np.where(A < 0.5, "middle", "high")), np.exp(A)),
+            (COUNTS.sum(axis=0), COUNTS.T),
+        ],
+    )
+    def test_functions_of_z(self, x, z):
+        is_text = np.asarray(z).dtype.kind == "U"
+        for known in [z] if is_text else [z, block(*np.atleast_2d(z.T), B)]:
+            question = read_question(x, C, known)
+            assert determined(question, Settings().workshop(question.table)) == {0}
+
+    @pytest.mark.parametrize(
+        ("x", "z"),
+        [
+            (KIND, ODD),  # which is a function of x
+            (A + 0.5 * B > 0.0, A),
+            (np.abs(A) > 0.5, A),
+            (np.arange(N) == np.argmax(A), A),  # one row: any column has a largest value
+            (ODD, np.arange(N) // 2.0),  # every cell has two rows, and they differ
+            (np.repeat(np.random.default_rng(3).integers(0, 2, N // 2), 2), np.arange(N) // 2.0),  # two rows a cell
+        ],
+    )
+    def test_others(self, x, z):
+        question = read_question(x, C, z)
+        assert determined(question, Settings().workshop(question.table)) == frozenset()
+
+    def test_without_z(self):
+        question = read_question(ODD, KIND)
+        assert determined(question, Settings().workshop(question.table)) == frozenset()
+
+    def test_the_rest_of_a_side_goes_on(self):
+        """Latents, and rows, are those of the columns that are left."""
+        label = B + 0.5 * C > 0.0
+        both = {"cut": D > 0.0, "label": label, "y": A + label, "d": D}
+        model = pydine.DINE().fit(["cut", "label"], "y", "d", data=both)
+        assert model.information_.value == pydine.mutual_information("label", "y", "d", data=both).value > 0.0
+        assert np.isfinite(model.pointwise(["cut", "label"], "y", "d", data=both)).all()
 
 
 class TestReduced:
@@ -305,6 +363,26 @@ class TestWarnings:
     def test_points_at_the_caller(self, ask):
         with pytest.warns(DeterminedWarning) as caught:
             ask()
+        assert [warning.filename for warning in caught] == [__file__]
+
+    @pytest.mark.parametrize(
+        "ask",
+        [
+            pydine.mutual_information,
+            pydine.independence_test,
+            lambda *asked: pydine.independence_test(*asked, method="analytic"),
+            lambda *asked: pydine.DINE().fit(*asked),
+            lambda x, y, z: pydine.pairwise_information({"x": x, "y": y, "z": z}, given="z"),
+            lambda x, y, z: pydine.pairwise_information({"x": x, "y": y, "w": B, "z": z}, given="z", base="gaussian"),
+            lambda x, y, z: rank({"x": x, "y": y, "z": z}, "y", base="gaussian"),
+            lambda *asked: SearchTest().ask(*asked),
+        ],
+        ids=["mutual_information", "permutations", "analytic", "DINE", "a pair", "a table", "rank", "SearchTest"],
+    )
+    @pytest.mark.parametrize(("x", "z"), [(D > 0.0, D), (ODD, KIND)], ids=["label of a number", "label of steps"])
+    def test_labels_too(self, ask, x, z):
+        with pytest.warns(DeterminedWarning) as caught:
+            ask(x, A, z)
         assert [warning.filename for warning in caught] == [__file__]
 
 

@@ -120,12 +120,15 @@ def test_verdicts(kind, tmp_path):
 def test_columns_that_add_nothing_and_tuning(tmp_path):
     """Columns of x that repeat, tied values, and what tuning tried, names included."""
     x, y, _ = sample(80, 0)
-    data = {"a": np.round(x[:, 0], 1), "b": -np.round(x[:, 0], 1), "é\x1b": y[:, 0]}
+    data = {"a": np.round(x[:, 0]), "b": -np.round(x[:, 0]), "é\x1b": y[:, 0]}
     with pytest.warns(UserWarning, match="Tied values"):
-        model = DINE(max_iter=5, tune=True, base="gaussian").fit(["a", "b"], "é\x1b", data=data)
+        model = DINE(max_iter=5, tune=True, base="gaussian", kinds={"a": "continuous", "b": "continuous"}).fit(
+            ["a", "b"], "é\x1b", data=data
+        )
     again = loaded(model, tmp_path)
     assert again.information_.names == model.information_.names
     assert again.tuning_ == model.tuning_
+    assert again.kinds == model.kinds
     np.testing.assert_array_equal(again.transform(["a", "b"], "é\x1b", data=data)[0][:, 1], 0.0)
 
 

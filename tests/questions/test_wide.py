@@ -58,9 +58,11 @@ def test_the_strongest(data):
     assert found.columns()["x"][0] == found.names[found.first[0]]
 
 
-def test_matrices_on_disk(data, tmp_path):
-    pydine.wide_information(data, out=tmp_path / "matrices")
-    dense = pydine.pairwise_information(data, base="gaussian")
+@pytest.mark.parametrize("given", [None, GIVEN])
+def test_matrices_on_disk(given, data, tmp_path):
+    data = columns() if given else data
+    pydine.wide_information(data, given, out=tmp_path / "matrices")
+    dense = pydine.pairwise_information(data, given, base="gaussian")
     for name, expected in (("information", dense.values), ("pvalues", dense.pvalues)):
         matrix = np.load(tmp_path / "matrices" / f"{name}.npy", mmap_mode="r")
         np.testing.assert_allclose(matrix, expected, rtol=1e-7, atol=1e-10)

@@ -31,6 +31,8 @@ def estimates(draw):
     return InformationEstimate(
         draw(NUMBERS), draw(NUMBERS), draw(NAMES), draw(st.integers(0)), dimensions, draw(st.integers(0)), names,
         draw(DETAILS), None, draw(st.none() | st.tuples(NUMBERS, NUMBERS)),
+        draw(st.just(((), (), ())) | st.just(tuple(("nominal",) * d for d in dimensions))),
+        draw(st.tuples(NUMBERS, NUMBERS)),
     )  # fmt: skip
 
 
@@ -125,11 +127,14 @@ def test_the_form():
     assert json.loads(result.to_json()) == {
         "pydine": "InformationEstimate", "version": 1, "value": "inf", "standard_error": None, "base": "gaussian",
         "n_samples": 9, "dimensions": [1, 1, 0], "n_dropped": 0, "names": [["x"], ["y"], []],
-        "details": {"a": {"$float": "nan"}, "b": {"$tuple": [1]}}, "errors": None,
+        "details": {"a": {"$float": "nan"}, "b": {"$tuple": [1]}}, "errors": None, "kinds": [[], [], []],
+        "entropies": ["inf", "inf"],
     }  # fmt: skip
 
 
-def test_the_command_line_agrees(data, tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("steps", [False, True])
+def test_the_command_line_agrees(steps, data, tmp_path, capsys, monkeypatch):
+    data = {**data, "x": np.round(data["x"])} if steps else data
     rows = np.column_stack([data[name] for name in data])
     (tmp_path / "d.csv").write_text("x,y,z\n" + "\n".join(",".join(map(repr, row)) for row in rows.tolist()))
     monkeypatch.chdir(tmp_path)
@@ -138,7 +143,7 @@ def test_the_command_line_agrees(data, tmp_path, capsys, monkeypatch):
     ours = json.loads(pydine.mutual_information("x", "y", "z", data=data).to_json())
     assert printed["information"] == ours["value"]
     same = set(printed) & set(ours)
-    assert {"standard_error", "base", "n_samples", "n_dropped"} <= same
+    assert {"standard_error", "base", "n_samples", "n_dropped", "kinds"} <= same
     assert {name: printed[name] for name in same} == {name: ours[name] for name in same}
 
 

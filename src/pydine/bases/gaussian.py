@@ -92,7 +92,11 @@ def algorithmic_error(latents: Latents) -> float:
 def algorithmic_errors(fold_products: FloatArray) -> FloatArray:
     """The same for all pairs of p columns, from cross-products of each fold's latents, (folds, p, p) to (p, p)."""
     scales = np.sqrt(np.einsum("kii->ki", fold_products))
-    squares = (fold_products / (scales[:, :, None] * scales[:, None, :])) ** 2
+    return fold_errors((fold_products / (scales[:, :, None] * scales[:, None, :])) ** 2)
+
+
+def fold_errors(squares: FloatArray) -> FloatArray:
+    """The same from squared correlations of pairs in each fold's latents, (folds, ...) to (...)."""
     values = -0.5 * np.log(np.maximum(1.0 - squares, SMALLEST_VARIANCE))
     errors: FloatArray = FOLD_FACTOR * np.std(values, axis=0, ddof=1)
     return errors

@@ -11,7 +11,7 @@ import typer
 from pydine.cli import options
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
 from pydine.cli.graph_files import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
-from pydine.cli.inputs import Request, kinds_of, threads
+from pydine.cli.inputs import Request, threads
 from pydine.cli.output import Format, answer, check_place, facts, listening, page, plain_table, tell
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ def graph(
     if out is not None:
         check_suffix(out)
         check_place(out)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
     table = request.open()
     frame = request.read_many(table, column, without)
     whole = frame.complete()  # conditioning on many sets, it needs rows that have all
     constant = dict.fromkeys(whole.constant(), "it is constant in the rows that have all columns")
     frame, whole = frame.without(constant), whole.without(constant)
     if len(frame) < 2:
-        raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
+        raise ValueError(f"{frame.source} has fewer than two columns to compare.")
     with listening(frame.source) as said, engine(backend, scheduler, jobs):
         from pydine.integrations.causal_learn import pc
 
@@ -77,7 +77,7 @@ def graph(
             alpha=alpha,
             random_state=seed,
             n_jobs=workers(backend, jobs, threads(jobs, whole)),
-            kinds=kinds_of(kind),
+            kinds=frame.kinds,
             show_progress=is_watched,
         )
     names = list(frame)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -30,6 +30,7 @@ class Request:
     header: bool | None
     separator: str | None
     max_bytes: int | None = None
+    kinds: Sequence[str] | None = None
 
     def open(self) -> TableFile:
         """Open the file."""
@@ -42,15 +43,24 @@ class Request:
             return open_file(self.file, header=self.header, separator=separator, max_bytes=self.max_bytes)
 
     def read(self, table: TableFile, needed: Sequence[str], others: Sequence[str] = ()) -> Frame:
-        """Read columns, those of the second list if they hold numbers that vary."""
+        """Read columns, those of the second list if they hold numbers that vary, or labels that repeat."""
+        said = kinds_of(self.kinds)
+        labels = [name for name, kind in said.items() if kind == "nominal"]
         with waiting(f"Reading {table.source}"):
-            frame = table.read(needed, others, sample=self.sample, seed=self.seed)
+            frame = table.read(needed, others, sample=self.sample, seed=self.seed, labels=labels)
+        for name, levels in frame.levels.items():
+            if said.get(name, "nominal") != "nominal" and len(levels) > 2:
+                raise ValueError(
+                    f"{table.source}: column {name!r} holds text, which has no order or size, so that it cannot be "
+                    f"{said[name]}; leave out --kind {name}={said[name]}."
+                )
+        frame = replace(frame, said=said)
         empty = [name for name in frame.without_values() if name not in needed]
         frame = frame.without(dict.fromkeys(empty, "it has no values"))
         if self.nan is Missing.fail:
             frame.refuse_missing()
         constant = [name for name in frame.constant() if name not in needed]
-        return frame.without(dict.fromkeys(constant, "it is constant"))
+        return _without_identifiers(frame.without(dict.fromkeys(constant, "it is constant")), needed)
 
     def read_sides(
         self, x: Sequence[str] | None, y: Sequence[str] | None, z: Sequence[str] | None
@@ -80,10 +90,21 @@ class Request:
             )
         frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
         nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]
-        return frame.without(dict.fromkeys(nameless, "it has no name"))
+        return _without_identifiers(frame.without(dict.fromkeys(nameless, "it has no name")), needed)
 
 
-def kinds_of(options: Sequence[str] | None) -> dict[str, str] | None:
+def _without_identifiers(frame: Frame, needed: Sequence[str]) -> Frame:
+    """Leave out columns of labels of which hardly any repeats."""
+    import numpy as np
+
+    from pydine.inputs.kinds import identifier, is_identifier
+
+    labels = [name for name, kind in frame.kinds.items() if kind == "nominal" and name in frame and name not in needed]
+    there = {name: frame[name][np.isfinite(frame[name])] for name in labels}
+    return frame.without({name: f"it {identifier(values)}" for name, values in there.items() if is_identifier(values)})
+
+
+def kinds_of(options: Sequence[str] | None) -> dict[str, str]:
     """Read the options --kind COLUMN=KIND; the column may have an equals sign in its name, the kind has none."""
     kinds = {}
     for option in options or ():
@@ -91,7 +112,7 @@ def kinds_of(options: Sequence[str] | None) -> dict[str, str] | None:
         if not (equals and name):
             raise typer.BadParameter(f"must be COLUMN=KIND, such as code=nominal, not {option!r}", param_hint="--kind")
         kinds[name] = kind.strip()
-    return kinds or None
+    return kinds
 
 
 def threads(jobs: int | None, frame: Frame) -> int | None:

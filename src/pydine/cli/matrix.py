@@ -11,7 +11,7 @@ import typer
 
 from pydine.cli import options
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, kinds_of, threads
+from pydine.cli.inputs import Request, threads
 from pydine.cli.output import (
     Format,
     answer,
@@ -95,19 +95,28 @@ def matrix(
     """
     form = Format.of(as_json, as_csv)
     check_place(out, plot)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
     table = request.open()
     rest = given == [REST] and REST not in table.names
     known = [] if rest else table.find("--given", given or ())
     frame = request.read_many(table, column, without, needed=known)
     if len(frame) - len(known) < 2:
-        raise ValueError(f"{frame.source} has fewer than two columns of numbers to compare.")
+        raise ValueError(f"{frame.source} has fewer than two columns to compare.")
     n_jobs, conditions = workers(backend, jobs, threads(jobs, frame)), REST if rest else known or None
     with listening(frame.source) as said, engine(backend, scheduler, jobs):
         from pydine.questions.pairwise import fit_shard, pairwise_information
 
         if shard is not None:
-            owed = fit_shard(frame, conditions, shard=shard, cache=cache, base=base.value, n_jobs=n_jobs)
+            owed = fit_shard(
+                frame,
+                conditions,
+                shard=shard,
+                cache=cache,
+                base=base.value,
+                n_jobs=n_jobs,
+                nan_policy="omit",
+                kinds=frame.kinds,
+            )
             typer.echo(f"shard {shard} is done; {_owed(owed)}")
             return
         result = pairwise_information(
@@ -118,7 +127,7 @@ def matrix(
             n_jobs=n_jobs,
             nan_policy="omit",
             cache=cache,
-            kinds=kinds_of(kind),
+            kinds=frame.kinds,
         )
     columns = result.columns()
     rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]

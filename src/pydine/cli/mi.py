@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pydine.cli import options
-from pydine.cli.inputs import Request, kinds_of, threads
+from pydine.cli.inputs import Request, threads
 from pydine.cli.output import Format, answer, error_of, facts, flat, tell, watching
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def mi(
     knowing X is of no help in guessing Y; there is no upper limit.
     """
     form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
     names, frame = request.read_sides(x, y, z)
     with watching(frame.source, "Estimating") as said:
         from pydine import mutual_information
@@ -69,7 +69,7 @@ def mi(
             random_state=seed,
             n_jobs=threads(jobs, frame),
             nan_policy="omit",
-            kinds=kinds_of(kind),
+            kinds=frame.kinds,
         )
     record = {**facts(frame), **described(estimate, level)}
     answer(form, record, [flat(record)], lambda: _shown(estimate, level), frame=frame)
@@ -95,7 +95,7 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
         "base": estimate.base,
         "correlation": estimate.correlation,
         "explained": estimate.explained,
-        "kinds": [kind for kinds in estimate.kinds for kind in kinds],
+        "kinds": estimate.kinds,
         "gain_over_gaussian": estimate.details.get("gain_over_gaussian", math.nan),
         "unlearned": estimate.details.get("unlearned", 0.0),
         "uncertainty": estimate.details.get("uncertainty", {}),

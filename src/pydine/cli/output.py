@@ -139,8 +139,13 @@ def facts(frame: Frame) -> dict[str, Any]:
 
 def flat(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record as one line of a table: names in one cell, with spaces between, and nothing nested."""
-    line = {key: " ".join(value) if isinstance(value, tuple) else value for key, value in record.items()}
+    line = {key: _in_one_cell(value) if isinstance(value, tuple) else value for key, value in record.items()}
     return {key: value for key, value in line.items() if not isinstance(value, Mapping)}
+
+
+def _in_one_cell(words: tuple[Any, ...]) -> str:
+    inner = (_in_one_cell(word) if isinstance(word, tuple) else word for word in words)
+    return " ".join(word for word in inner if word)
 
 
 def plain_table(*headings: str, left: int = 1) -> Table:
@@ -270,19 +275,24 @@ def done_to(frame: Frame) -> list[str]:
     alike: dict[str, list[str]] = {}
     for name, how in frame.conversions.items():
         alike.setdefault(how, []).append(name)
-    lines += [f"Read: {_some(names)}: {how}." for how, names in alike.items()]
+    lines += [f"Read: {some(names)}: {how}." for how, names in alike.items()]
     if frame.left_out:
         named = ", ".join(f"{name!r} ({reason})" for name, reason in frame.left_out.items())
         lines.append(f"Left out: {_count(len(frame.left_out), 'column')}: {named}.")
     if missing := frame.missing:
         most = sorted(missing, key=lambda name: -missing[name])
-        listed = [f"{name} {missing[name] / frame.n_samples:.0%}" for name in most[:SHOWN_NOTES]]
+        listed = [f"{name} {_share(missing[name] / frame.n_samples)}" for name in most[:SHOWN_NOTES]]
         more = [f"{len(most) - SHOWN_NOTES} more"] if len(most) > SHOWN_NOTES else []
         lines.append(f"Missing values: {', '.join(listed + more)}; every figure uses the rows that have what it needs.")
     return lines
 
 
-def _some(names: Sequence[str]) -> str:
+def _share(part: float) -> str:
+    return "<1%" if part < 0.01 else f"{part:.0%}"
+
+
+def some(names: Sequence[str]) -> str:
+    """Write names with commas, those beyond a few as a count."""
     more = f" and {len(names) - SHOWN_NOTES} more" if len(names) > SHOWN_NOTES else ""
     return ", ".join(names[:SHOWN_NOTES]) + more
 

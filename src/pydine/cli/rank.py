@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydine.cli import options
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, kinds_of, threads
+from pydine.cli.inputs import Request, threads
 from pydine.cli.output import (
     Format,
     answer,
@@ -21,6 +21,7 @@ from pydine.cli.output import (
     page,
     plain_table,
     pvalue,
+    some,
     tell,
     value,
 )
@@ -62,7 +63,7 @@ def rank(
     if, given the rest, no dependence on the target is found, at a false discovery rate of --alpha.
     """
     form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
     table = request.open()
     (target,) = table.find("--target", [target])
     frame = request.read_many(table, column, without, needed=[target])
@@ -81,7 +82,7 @@ def rank(
             random_state=seed,
             n_jobs=workers(backend, jobs, threads(jobs, frame)),
             nan_policy="omit",
-            kinds=kinds_of(kind),
+            kinds=frame.kinds,
             progress=None if watch is None else False,
             watch=watch,
         )
@@ -162,9 +163,12 @@ def _said(ranking: Ranking) -> list[str]:
     if ranking.why_no_rest:
         return [f"What columns tell given the rest cannot be said: {ranking.why_no_rest}"]
     nothing = ranking.add_nothing
+    if not nothing:
+        return ["Every column adds something."]
     count = f"{len(nothing)} of {len(ranking)} columns add nothing that was found to what the others tell."
-    together = " Those that stand in for each other all do: leave out one at a time." if len(nothing) > 1 else ""
-    return [count + together if nothing else "Every column adds something."]
+    alone = [column.name for column in ranking if column.adds_nothing and column.adjusted_alone <= ranking.alpha]
+    together = f" {some(alone)} tell something alone: leave out one at a time." if len(alone) > 1 else ""
+    return [count + together]
 
 
 def _how(ranking: Ranking, uneven: bool) -> str:

@@ -14,7 +14,7 @@ import typer
 from pydine._version import __version__
 from pydine.cli import options
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, kinds_of, threads
+from pydine.cli.inputs import Request, threads
 from pydine.cli.output import done_to, listening, note, save, tell
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def report(
     The columns and what is wrong with them, the information between all pairs with the rows behind it, the ranking for
     the target, the conditional-independence graph, how well the flows fit, and what the numbers mean.
     """
-    request = Request(file, nan, sample, seed, header, separator, max_bytes)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
     table = request.open()
     (target,) = table.find("--target", [target])
     _check_out(out, file)
@@ -68,7 +68,6 @@ def report(
             base=base.value,
             seed=seed,
             n_jobs=workers(backend, jobs, threads(jobs, frame)),
-            kinds=kinds_of(kind),
             provenance=_provenance(file, out),
         )
         page = to_html(content)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pydine.cli import options
-from pydine.cli.inputs import Request, kinds_of, threads
+from pydine.cli.inputs import Request, threads
 from pydine.cli.mi import X, Y, Z, described, listed
 from pydine.cli.output import Format, answer, facts, flat, pvalue, tell, watching
 
@@ -86,7 +86,7 @@ def independence(
     dependence was found, which is no proof of independence.
     """
     form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes)
+    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
     names, frame = request.read_sides(x, y, z)
     with watching(frame.source, "Testing") as said:
         from pydine import independence_test
@@ -101,7 +101,7 @@ def independence(
             random_state=seed,
             n_jobs=threads(jobs, frame),
             nan_policy="omit",
-            kinds=kinds_of(kind),
+            kinds=frame.kinds,
         )
     record = {
         **facts(frame),

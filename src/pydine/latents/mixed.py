@@ -6,7 +6,7 @@ same question sees the same columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -123,15 +123,15 @@ class MixedColumns:
     z: tuple[Column, ...]
 
     @classmethod
-    def of(cls, question: Question) -> MixedColumns:
-        """Those of a question; a side that z determines has none."""
+    def of(cls, question: Question, determined: Set[int] = frozenset()) -> MixedColumns:
+        """Those of a question, without some that z determines; a side of which all are determined has none."""
         table, signatures = question.table, question.table.signatures
         known = {signatures[i] for i in question.given}
 
         def distinct(block: Sequence[int], without: set[bytes]) -> list[int]:
             first: dict[bytes, int] = {}
             for i in block:
-                if signatures[i] not in without:
+                if signatures[i] not in without and i not in determined:
                     first.setdefault(signatures[i], i)
             return list(first.values())
 

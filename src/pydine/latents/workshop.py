@@ -6,7 +6,7 @@ Every door asks here, so the same question has the same latents whoever asks. A 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -177,12 +177,29 @@ class Workshop:
         )
         return flow, latents
 
-    def very_many(self, columns: Sequence[int], given: Sequence[int]) -> Latents:
-        """The same of so many single columns that nothing as large as their number squared may be made."""
+    def very_many(self, columns: Sequence[int], given: Sequence[int]) -> tuple[Latents, Iterator[FloatArray]]:
+        """The same of so many single columns that nothing as large as their number squared may be made.
+
+        Beside the latents: those that the flows of each fold alone would give, (p, n), made one after another.
+        """
         given = self.in_order(given)
         units = _units_of_many([(i,) for i in columns], given)
         made = self._make(units, by_fold=False)
-        return self._latents(units, made, given, (1, len(columns) - 1), 2, crossed=False)
+        latents = self._latents(units, made, given, (1, len(columns) - 1), 2, crossed=False)
+        folds = self._n_folds(units)
+        return latents, self._of_folds(units, [m.unit for m in made], folds, latents) if folds else iter(())
+
+    def _of_folds(
+        self, units: Sequence[Unit], fitted: Sequence[FittedUnit], folds: int, latents: Latents
+    ) -> Iterator[FloatArray]:
+        for i in range(folds):
+
+            def made(item: tuple[Unit, FittedUnit], i: int = i) -> FloatArray:
+                (task,) = self._tasks(item[:1])
+                return _latent(item[1].of_fold(i, folds), task)[1]
+
+            columns = run(made, list(zip(units, fitted, strict=True)), self._n_jobs, here=True)
+            yield latents.without_z(np.array(columns))
 
     def tasks(self, question: Question) -> list[UnitTask]:
         """The units of a question that is mapped as it stands."""
@@ -196,11 +213,16 @@ class Workshop:
     def _tasks(self, units: Sequence[Unit]) -> list[UnitTask]:
         return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
 
+    def _n_folds(self, units: Sequence[Unit]) -> int:
+        """Of how many folds latents of their own are made: those of flows that see z."""
+        n = self.table.n_samples
+        if n > ROWS_KEPT or not any(u.context for u in units):
+            return 0
+        return self.settings.folds * n_partitions(min(n, self.settings.max_rows))
+
     def _make(self, units: Sequence[Unit], by_fold: bool = True) -> list[Made]:
         """Fit units, and map the table's rows by them."""
-        tasks = self._tasks(units)
-        n, sees_z = self.table.n_samples, by_fold and any(u.context for u in units)
-        folds = self.settings.folds * n_partitions(min(n, self.settings.max_rows)) if n <= ROWS_KEPT and sees_z else 0
+        tasks, folds = self._tasks(units), self._n_folds(units) if by_fold else 0
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 
         def made(item: tuple[UnitTask, FittedUnit]) -> Made:

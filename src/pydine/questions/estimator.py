@@ -225,7 +225,7 @@ class DINE(BaseEstimator):
             check_is_fitted(self, "information_")
             rows = len(read_columns("x", x, None if data is None else Source.read(data)).values)
             placeholder = np.zeros((rows, self._dimensions[1]))
-            return self._transform(self._read_rows(x, placeholder, z, data))[0]
+            return self._transform(self._read_rows(x, placeholder, z, data, has_y=False))[0]
         return self._transform(self._read_rows(x, y, z, data))
 
     def _transform(self, rows: tuple[FloatArray, FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
@@ -348,12 +348,15 @@ class DINE(BaseEstimator):
         parameters = self.get_params(deep=False)
         return Settings(**{f.name: parameters[f.name] for f in fields(Settings) if f.name in parameters})
 
-    def _read_rows(self, x: Any, y: Any, z: Any, data: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Rows (m, dx), (m, dy), (m, dz) of the columns that the fit uses."""
+    def _read_rows(
+        self, x: Any, y: Any, z: Any, data: Any, has_y: bool = True
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Rows (m, dx), (m, dy), (m, dz) of the columns that the fit uses; without a y, 0 is its label's number."""
         check_is_fitted(self, "information_")
         if self._verdict is not None:
             raise ValueError(f"there are no flows to map rows with, because {self._verdict.reason}; fit other columns.")
-        question = read_rows(x, y, z, data=data, labels=self._labels)
+        labels = self._labels if has_y else (self._labels[0], (), *self._labels[2:])
+        question = read_rows(x, y, z, data=data, labels=labels)
         for name, got, expected in zip("xyz", question.dimensions, self._dimensions, strict=True):
             if got != expected:
                 raise ValueError(f"{name} must have {expected} column(s), as in fit, but has {got}.")

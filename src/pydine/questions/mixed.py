@@ -22,7 +22,7 @@ from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents
 from pydine.latents.mixed import MixedColumns, MixedMaker, is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
-from pydine.questions.policy import Verdict, mapped
+from pydine.questions.policy import Verdict, determined, mapped
 from pydine.questions.settings import Settings
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache
@@ -136,7 +136,7 @@ def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
         plain = with_plain_given(question)
         found = mapped(plain, workshop if plain is question else workshop.on(plain.table))
         return found if isinstance(found, Verdict) else Tested(found.latents, np.inf, workshop.settings.folds)
-    columns = MixedColumns.of(question)
+    columns = MixedColumns.of(question, determined(question, workshop))
     maker = MixedMaker(workshop.settings, workshop.cache or UnitCache(), workshop.n_jobs)
     latents = maker.latents(columns) if columns.x and columns.y else None
     if latents is None:
@@ -144,7 +144,9 @@ def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
     return Tested(latents, entropy_bound(columns), workshop.settings.folds)
 
 
-def fit_mixed_question(question: Question, settings: Settings, fit: Callable[[Question], object]) -> MixedFit | Verdict:
+def fit_mixed_question(
+    question: Question, settings: Settings, fit: Callable[[Question], object], workshop: Workshop | None = None
+) -> MixedFit | Verdict:
     """Estimate the information of a question about columns of any kind.
 
     Parameters
@@ -153,9 +155,11 @@ def fit_mixed_question(question: Question, settings: Settings, fit: Callable[[Qu
     settings : Settings
     fit : callable
         Answers the questions that point masses lead to.
+    workshop : Workshop, optional
+        Of the question's table, if there is one already.
     """
     maker = mixed_maker(settings)
-    columns = MixedColumns.of(question)
+    columns = MixedColumns.of(question, determined(question, workshop or settings.workshop(question.table)))
     if not (columns.x and columns.y):
         return Verdict.NOTHING_LEFT
     if settings.base == "gaussian":
@@ -225,6 +229,8 @@ def _chained(
     parts = [fit(which), fit(bulk) if _varies(bulk) else Verdict.NOTHING_LEFT]
     if Verdict.INFINITE in parts:
         return Verdict.INFINITE
+    if all(part is Verdict.NOTHING_LEFT for part in parts):
+        return Verdict.NOTHING_LEFT
     value, variance = 0.0, 0.0
     in_sample, held_out = np.zeros((2, n))
     weights: dict[str, float] = {}

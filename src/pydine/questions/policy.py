@@ -4,6 +4,8 @@ If z determines x, nothing of x is left to tell anything: the information is exa
 y determine each other, given z, and their values do not repeat, the information is infinite and the p-value is the
 smallest positive number. A side of several columns goes on without those that z, or its other columns, determine. A
 table goes on, whatever one of its columns is.
+
+Steps and labels are determined by a cut of one column of z, or by its steps and labels, as far as the rows tell.
 """
 
 from __future__ import annotations
@@ -17,16 +19,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
+from scipy.special import gammaln
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import enumeration
+from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.kinds import ROWS_PER_FREQUENCY
 from pydine.latents.paper import PaperFlow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray
+
+LEAST_ODDS = 1e6  # answer: against chance, from which on steps that a column of z meets one after another are its own
 
 
 class DeterminedWarning(UserWarning):
@@ -132,6 +139,46 @@ def left_over(columns: Sequence[int], given: Sequence[int], workshop: Workshop) 
         linear = workshop.map_of(columns[k])(own[k] - scale[k] * residuals[k])
         left[k] = (scores[k] - linear).var() > SMALLEST_VARIANCE
     return tuple(column for column, is_left in zip(columns, left, strict=True) if is_left)
+
+
+def determined(question: Question, workshop: Workshop) -> frozenset[int]:
+    """Columns of both sides, of whatever kinds, that what is given determines, by their positions in the table."""
+    sides, given, table = (*question.x, *question.y), question.given, question.table
+    if not given:
+        return frozenset()
+    known = [i for i in given if table.kind(i) is not Kind.CONTINUOUS]
+    cells = [_cells(table.columns[part]) for part in ([i] for i in known)]
+    cells += [_cells(table.columns[known])] if len(known) > 1 else []
+    left = set(left_over(sides, given, workshop))
+    for i in [i for i in left if table.kind(i) is not Kind.CONTINUOUS]:
+        codes = np.unique(table.columns[i], return_inverse=True)[1]
+        if any(_is_constant_in(codes, cell) for cell in cells) or any(_is_cut(codes, table.columns[j]) for j in given):
+            left.remove(i)
+    return frozenset(sides) - left
+
+
+def _cells(columns: FloatArray) -> NDArray[np.intp]:
+    """Which combination of values of columns (d, n) each row has, shape (n,)."""
+    return np.unique(columns, axis=1, return_inverse=True)[1].ravel()
+
+
+def _is_constant_in(codes: NDArray[np.intp], cells: NDArray[np.intp]) -> bool:
+    """Whether every cell has one code only, and rows are so many that this says something."""
+    levels, count = int(codes.max()) + 1, int(cells.max()) + 1
+    if len(codes) < ROWS_PER_FREQUENCY * levels * count:
+        return False
+    return len(np.unique(cells * levels + codes)) == count
+
+
+def _is_cut(codes: NDArray[np.intp], column: FloatArray) -> bool:
+    """Whether a column (n,) that grows meets every code once, one after another, and chance would hardly do that."""
+    order = np.lexsort((codes, column))
+    changes = np.flatnonzero(np.diff(codes[order]))
+    counts = np.bincount(codes)
+    if len(changes) >= len(counts) or (column[order][changes] == column[order][changes + 1]).any():
+        return False
+    arrangements = gammaln(len(codes) + 1.0) - gammaln(counts + 1.0).sum() - gammaln(len(counts) + 1.0)
+    return bool(arrangements > np.log(LEAST_ODDS))
 
 
 def _beyond(columns: FloatArray, given: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ of m p_j / j over j >= i, and where it is at most alpha, so is the p_j that atta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.bases.closed_form import pair_information
+from pydine.bases.gaussian import fold_errors
+from pydine.bases.learning import pairs_with_unlearned
 from pydine.inputs.reading import read_variables
 from pydine.nulls.analytic import tile_test, tiles_of
 from pydine.nulls.blocks import Tiles
@@ -33,6 +35,7 @@ from pydine.units.execution import arrivals
 from pydine.units.threads import one_thread
 
 TILE = 512  # memory: columns on each side
+PAIRS_AT_ONCE = 1 << 12  # memory: whose rows are multiplied with each other
 ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 MATRICES = ("information", "pvalues")
 COLUMNS = ["x", "y", "information", "standard_error", "pvalue", "adjusted_pvalue"]
@@ -100,20 +103,27 @@ def wide_information(
     where = np.searchsorted(positions, left)  # of those that are left, among the variables
     found = _Found(len(names), float(alpha))
     matrices = _Matrices.make(Path(out), len(names)) if out is not None and Path(out).suffix != ".parquet" else None
-    n, dof = variables.table.n_samples, 1.0
+    nats = _Nats(variables.table.n_samples, 1.0, np.empty(0))
+    by_fold: Iterable[FloatArray] = ()
     if len(left) > 1:
         with progress_bar(f"fitting {len(left):,} units", len(left) if variables.given else 0, progress) as step:
-            latents = workshop.watched(step).very_many(left, variables.given)
-        tiles, dof = tiles_of(latents), latents.dof
+            latents, by_fold = workshop.watched(step).very_many(left, variables.given)
+        tiles, nats = tiles_of(latents), nats._replace(dof=latents.dof, unlearned=np.array(latents.unlearned))
         del latents, workshop
         for tile in _tested(tiles, n_jobs, progress):
-            found.add(tile, where)
+            found.add(tile)
             if matrices is not None:
-                matrices.put(tile, where, dof, n)
-    pairs = found.sorted(dof, n)
-    if out is not None and matrices is None:
-        _write_parquet(Path(out), pairs, names)
-    first, second, values, errors, pvalues, adjusted = pairs
+                matrices.put(tile, where, nats)
+        del tiles
+    first, second, correlations, pvalues, adjusted = found.sorted()
+    n_found, is_file = len(first), out is not None and matrices is None
+    shown = slice(None if is_file else top)
+    first, second = first[shown], second[shown]
+    with one_thread():
+        values, errors = nats.of(correlations[shown], first, second, by_fold)
+    first, second = (where[part].astype(np.int32) for part in (first, second))
+    if is_file:
+        _write_parquet(Path(str(out)), (first, second, values, errors, pvalues, adjusted), names)
     return WideInformation(
         names=tuple(names),
         first=first[:top],
@@ -123,9 +133,9 @@ def wide_information(
         pvalues=pvalues[:top],
         adjusted_pvalues=adjusted[:top],
         n_pairs=found.n_pairs,
-        n_found=len(pairs[0]),
+        n_found=n_found,
         alpha=found.alpha,
-        n_samples=n,
+        n_samples=variables.table.n_samples,
         n_dropped=variables.table.n_dropped,
     )
 
@@ -161,6 +171,52 @@ def _tested(tiles: Tiles, n_jobs: int | None, progress: bool | None) -> Iterator
             yield tile
 
 
+class _Nats(NamedTuple):
+    """What makes information of correlations, as `pairwise_information` does with the Gaussian base.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    dof : float
+        Degrees of freedom of the correlations.
+    unlearned : ndarray, shape (p,)
+        What the unit of each column may have missed of what is given, in nats.
+    """
+
+    n: int
+    dof: float
+    unlearned: FloatArray
+
+    def of(
+        self,
+        correlations: FloatArray,
+        first: NDArray[np.intp],
+        second: NDArray[np.intp],
+        by_fold: Iterable[FloatArray] = (),
+    ) -> tuple[FloatArray, FloatArray]:
+        """Values and standard errors of pairs (m,) of columns, these with what moves from fold to fold, if it is given.
+
+        `by_fold`: latents of all columns by the flows of each fold alone, (p, n).
+        """
+        values, errors = pair_information(correlations, self.dof, self.n)
+        squares = [_squared_correlations(columns, first, second) for columns in by_fold]
+        if squares:
+            errors = np.hypot(errors, fold_errors(np.array(squares)))
+        learned = pairs_with_unlearned(values, errors, self.unlearned[first] + self.unlearned[second])
+        return learned.values, learned.errors
+
+
+def _squared_correlations(columns: FloatArray, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
+    """Of pairs (m,) of columns (p, n) of mean 0, shape (m,)."""
+    unit = columns / np.sqrt(np.einsum("ij,ij->i", columns, columns))[:, None]
+    found = np.empty(len(first))
+    for start in range(0, len(first), PAIRS_AT_ONCE):
+        some = slice(start, start + PAIRS_AT_ONCE)
+        found[some] = np.einsum("ij,ij->i", unit[first[some]], unit[second[some]]) ** 2
+    return found
+
+
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32], FloatArray, FloatArray, FloatArray, FloatArray]
 
 
@@ -177,14 +233,14 @@ class _Found:
         """All, whether they were looked at or not."""
         return self.p * (self.p - 1) // 2
 
-    def add(self, tile: _Tile, where: NDArray[np.intp]) -> None:
-        """Collect those of a tile, whose columns are the variables `where`."""
+    def add(self, tile: _Tile) -> None:
+        """Collect those of a tile."""
         i, j = tile.pairs(tile.pvalues <= self.alpha)
-        first, second = where[tile.first][i].astype(np.int32), where[tile.second][j].astype(np.int32)
+        first, second = (i + tile.first.start).astype(np.int32), (j + tile.second.start).astype(np.int32)
         self._parts.append((first, second, tile.correlations[i, j], tile.pvalues[i, j]))
 
-    def sorted(self, dof: float, n: int) -> Pairs:
-        """Those that are found: positions, nats, their errors, p-values and adjusted ones, the smallest first."""
+    def sorted(self) -> tuple[NDArray[Any], NDArray[Any], FloatArray, FloatArray, FloatArray]:
+        """Those that are found: positions, correlations, p-values and adjusted ones, the smallest first."""
         empty = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
         first, second, correlations, pvalues = (np.concatenate(part) for part in zip(empty, *self._parts, strict=True))
         order = np.lexsort((second, first, pvalues))
@@ -192,9 +248,7 @@ class _Found:
         steps = self.n_pairs * (pvalues[order] / ranks)
         adjusted = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
         order, adjusted = order[adjusted <= self.alpha], adjusted[adjusted <= self.alpha]
-        values, errors = pair_information(correlations[order], dof, n)
-        errors[np.isinf(values)] = np.nan
-        return first[order], second[order], values, errors, pvalues[order], adjusted
+        return first[order], second[order], correlations[order], pvalues[order], adjusted
 
 
 @dataclass(frozen=True)
@@ -218,9 +272,11 @@ class _Matrices:
                 file[i, i] = own
         return cls(*files)
 
-    def put(self, tile: _Tile, where: NDArray[np.intp], dof: float, n: int) -> None:
+    def put(self, tile: _Tile, where: NDArray[np.intp], nats: _Nats) -> None:
         """Fill in a tile and its mirror image."""
-        values = pair_information(tile.correlations.ravel(), dof, n).values.reshape(tile.correlations.shape)
+        shape, starts = tile.correlations.shape, (tile.first.start, tile.second.start)
+        pairs = [part.ravel() + start for part, start in zip(np.indices(shape), starts, strict=True)]
+        values = nats.of(tile.correlations.ravel(), pairs[0], pairs[1])[0].reshape(shape)
         rows, columns = where[tile.first], where[tile.second]
         for matrix, block in ((self.information, values), (self.pvalues, tile.pvalues)):
             if tile.first == tile.second:

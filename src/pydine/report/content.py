@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
 from pydine.inputs.files import Frame
-from pydine.inputs.kinds import Kinds
-from pydine.latents.scores import ScoreMap
+from pydine.inputs.kinds import Kind, Kinds
 from pydine.nulls.blocks import adjusted
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
@@ -20,7 +18,9 @@ from pydine.questions.settings import Settings
 from pydine.report.calibration import FlowFit, check_flows, most_context
 from pydine.report.correlations import partial_correlations, spearman
 from pydine.report.description import Column, describe
+from pydine.report.points import Points, points_of
 from pydine.results import PairwiseInformation
+from pydine.results.intervals import interval_ends
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
 from pydine.units.threads import one_thread
@@ -28,8 +28,6 @@ from pydine.units.threads import one_thread
 MOST_COLUMNS = 500  # 125 thousand pairs, about 5 MB
 MOST_ASKED_IN_GRAPH = 12  # columns: p (p - 1) flows; with more, partial correlations of normal scores
 MOST_IN_GRAPH = 60
-SPARE_ROWS = 10  # that partial correlations leave, beside one for each column
-MOST_POINTS = 500  # rows that scatter plots show
 LEVEL = 0.95
 
 
@@ -72,9 +70,9 @@ class Answer:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The confidence interval, cut off at zero."""
-        below, above = (NormalDist().inv_cdf(0.5 + 0.5 * LEVEL) * error for error in self.errors)
-        return max(self.value - below, 0.0), max(self.value + above, 0.0)
+        """The confidence interval."""
+        low, high = interval_ends(self.value, *self.errors, LEVEL)
+        return float(low), float(high)
 
 
 @dataclass(frozen=True)
@@ -84,14 +82,6 @@ class Ranked:
     name: str
     alone: Answer
     given_rest: Answer | None
-
-
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Rows to draw: their values and latents (normal scores), both of shape (p, m); NaN where a value is missing."""
-
-    values: FloatArray
-    latents: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +164,6 @@ def make_report(
     base: str = "auto",
     seed: int = 0,
     n_jobs: int | None = None,
-    kinds: Kinds | None = None,
     progress: bool | None = None,
     provenance: Provenance | None = None,
 ) -> Report:
@@ -183,7 +172,7 @@ def make_report(
     Parameters
     ----------
     frame : Frame
-        The columns of numbers, none of them constant; values may be missing.
+        The columns, none of them constant; values may be missing.
     target : str
         The column that the others are ranked for.
     alpha : float, default=0.05
@@ -193,8 +182,6 @@ def make_report(
     seed : int, default=0
     n_jobs : int or None, default=None
         Threads; the report does not depend on it.
-    kinds : mapping of column name to kind, optional
-        As in `pydine.mutual_information`.
     progress : bool or None, default=None
         Whether to show progress bars; None: on a terminal.
     provenance : Provenance, optional
@@ -210,26 +197,25 @@ def make_report(
         If there are too few or too many columns, or too few rows.
     """
     if not 2 <= len(frame) <= MOST_COLUMNS:
-        raise ValueError(
-            f"a report needs 2 to {MOST_COLUMNS} columns of numbers that vary, but there are {len(frame)}."
-        )
+        raise ValueError(f"a report needs 2 to {MOST_COLUMNS} columns that vary, but there are {len(frame)}.")
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha must be a number strictly between 0 and 1, but got {alpha!r}.")
-    work = _Work(base, seed, n_jobs, progress, UnitCache(), kinds or {})
+    work = _Work(base, seed, n_jobs, progress, UnitCache(), frame.kinds)
     with one_thread():
         columns = describe(frame, target)
         matrix = work.pairs(frame, None)
         distinct = {column.name: frame[column.name] for column in columns if column.copy_of is None}
         complete = frame.complete_rows
         whole = _varying({name: values[complete] for name, values in distinct.items()})
-        graph, is_linear, why_no_graph = _graph(whole, work)
+        kinds = {column.name: column.kind for column in columns}
+        graph, is_linear, why_no_graph = _graph(whole, kinds, work)
         rest = _given_rest(distinct, target, work)
         graph = None if graph is None else _with_row(graph, target, rest.answers)
         matrix, graph, told, n_tests = _adjusted_once(matrix, graph, rest)
         alone = _row(matrix, target)
         ranked = (Ranked(name, answer, told.get(name)) for name, answer in alone.items())
         ranking = tuple(sorted(ranked, key=lambda row: -row.alone.value))
-        fits = _fits(whole, target, ranking, work)
+        fits = _fits(whole, kinds, target, ranking, work)
     return Report(
         Path(frame.source).name,
         target,
@@ -242,7 +228,7 @@ def make_report(
         frame.conversions,
         frame.notes,
         matrix,
-        spearman(np.array(list(frame.values()))),
+        spearman(np.array([_ordered(frame, column) for column in columns])),
         graph,
         is_linear,
         why_no_graph,
@@ -251,10 +237,15 @@ def make_report(
         rest.why,
         n_tests,
         fits,
-        _points(frame, seed),
+        points_of(frame, columns, seed),
         {"base": base, "alpha": f"{alpha:g}", "seed": str(seed), "confidence of intervals": f"{LEVEL:.0%}"},
         provenance or Provenance(),
     )
+
+
+def _ordered(frame: Frame, column: Column) -> FloatArray:
+    """The values of a column that have an order, shape (n,), or NaN."""
+    return np.full(frame.n_samples, np.nan) if column.is_text and len(column.levels) > 2 else frame[column.name]
 
 
 @dataclass(frozen=True)
@@ -293,7 +284,9 @@ def _varying(columns: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     return {name: values for name, values in columns.items() if len(values) and values.min() != values.max()}
 
 
-def _graph(columns: Mapping[str, FloatArray], work: _Work) -> tuple[PairwiseInformation | None, bool, str]:
+def _graph(
+    columns: Mapping[str, FloatArray], kinds: Mapping[str, Kind], work: _Work
+) -> tuple[PairwiseInformation | None, bool, str]:
     """Every pair given all other columns, whether that is by partial correlations, or why there is no graph."""
     if len(columns) < 3:
         return None, False, "It takes three different columns or more: with two there is nothing else to be given."
@@ -308,9 +301,9 @@ def _graph(columns: Mapping[str, FloatArray], work: _Work) -> tuple[PairwiseInfo
         )
     n = len(next(iter(columns.values())))
     if len(columns) > MOST_ASKED_IN_GRAPH:
-        if n < len(columns) + SPARE_ROWS:
-            return None, True, f"It cannot be computed: {n} rows have all {len(columns)} columns, which is too few."
-        return partial_correlations(columns), True, ""
+        graph = partial_correlations(columns, kinds)
+        few = f"It cannot be computed: {n} rows have all {len(columns)} columns, which is too few."
+        return graph, True, few if graph is None else ""
     try:
         # p-values are the same with every base, and an edge is as wide as the plainest says.
         return work.pairs(columns, "rest", "gaussian"), False, ""
@@ -427,26 +420,22 @@ def _row(matrix: PairwiseInformation, target: str) -> dict[str, Answer]:
 
 
 def _fits(
-    columns: Mapping[str, FloatArray], target: str, ranking: tuple[Ranked, ...], work: _Work
+    columns: Mapping[str, FloatArray],
+    kinds: Mapping[str, Kind],
+    target: str,
+    ranking: tuple[Ranked, ...],
+    work: _Work,
 ) -> tuple[FlowFit, ...]:
-    """Check the target's flow given the others; if they are more than a flow can be given, those that tell most."""
-    if target not in columns:
+    """Check the target's flow given the others; if they are more than a flow can be given, those that tell most.
+
+    Labels have no flow, and those of more than two are given to none.
+    """
+    if target not in columns or kinds[target] is Kind.NOMINAL:
         return ()
     most = most_context(len(columns[target]))
-    told = [row.name for row in ranking if row.name in columns]
+    is_plain = {name: kinds[name] is not Kind.NOMINAL or len(np.unique(v)) == 2 for name, v in columns.items()}
+    told = [row.name for row in ranking if is_plain.get(row.name)]
     if most < 1 or not told:
         return ()
     ladder = Settings(random_state=work.seed).ladder()
     return check_flows(columns, [(target, tuple(told[:most]))], ladder, work.n_jobs)
-
-
-def _points(frame: Frame, seed: int) -> Points:
-    """Some rows of every column, and their normal scores among all rows that have it."""
-    rows = np.sort(np.random.default_rng(seed).permutation(frame.n_samples)[:MOST_POINTS])
-    values, latents = np.full((2, len(frame), len(rows)), np.nan)
-    for i, column in enumerate(frame.values()):
-        finite = np.isfinite(column)
-        scores = np.full(len(column), np.nan)
-        scores[finite] = ScoreMap.fit(np.ascontiguousarray(column[finite]))[1]
-        values[i], latents[i] = np.where(finite, column, np.nan)[rows], scores[rows]
-    return Points(values, latents)

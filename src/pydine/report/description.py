@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pydine.inputs.checks import TIED_SHARE, tied_share
 from pydine.inputs.files import Frame
+from pydine.inputs.kinds import LEVEL_ROWS, Kind, kind_of, pooled
 from pydine.inputs.table import signature_of
 from pydine.types import FloatArray
 
+__all__ = ["Column", "describe", "kinds_in", "places_of"]
+
 BINS = 16  # of a small histogram
-FEW_VALUES = 10  # a column with no more different values is a category or a scale rather than a measurement
+FEW_VALUES = 10  # different values that are drawn one by one
 FAR = 20.0  # interquartile ranges from the median, from which on a value may be a code such as 9999
+OTHERS = "others"  # labels beyond the most frequent
 
 
 @dataclass(frozen=True)
@@ -23,18 +27,21 @@ class Column:
     Parameters
     ----------
     name : str
+    kind : Kind
+        What its values are: continuous, ordinal or nominal.
+    is_text : bool
+        Whether it is made of labels that are text: it has no smallest and no largest value then.
     low, median, high : float
-        The smallest, the middle and the largest value.
+        The smallest, the middle and the largest value; NaN of text.
     n_distinct : int
         Different values.
-    tied : float
-        The share of the rows that have their value in common with another row.
     n_missing : int
         Values that are missing or infinite.
     histogram : tuple of int
-        How many values are in each of equal steps from the smallest to the largest.
+        How many values are in each of equal steps from the smallest to the largest, or how many rows each level has.
     levels : tuple of str
-        Its different values as text, in order, if they are few; otherwise empty.
+        Its different values as text, if they are few or labels: numbers in order, labels by how frequent they are, the
+        rare ones together. Otherwise empty.
     copy_of : str or None
         An earlier column, or the target, of which this one is a strictly monotone function.
     concerns : tuple of str
@@ -42,11 +49,12 @@ class Column:
     """
 
     name: str
+    kind: Kind
+    is_text: bool
     low: float
     median: float
     high: float
     n_distinct: int
-    tied: float
     n_missing: int
     histogram: tuple[int, ...]
     levels: tuple[str, ...]
@@ -63,53 +71,107 @@ def describe(frame: Frame, target: str) -> tuple[Column, ...]:
     target : str
         The column that others are a copy of, if they are the same.
     """
-    signatures = {name: _signature(values) for name, values in frame.items()}
+    kinds = kinds_in(frame)
+    signatures = {name: _signature(values, kinds[name]) for name, values in frame.items()}
     first = {signatures[target]: target}
     for name, signature in signatures.items():
         first.setdefault(signature, name)
-    return tuple(_described(name, values, first[signatures[name]]) for name, values in frame.items())
+    described = []
+    for name, values in frame.items():
+        original = first[signatures[name]]
+        copy_of = None if original == name else original
+        if name in frame.levels:
+            described.append(_labels(frame, name, values, kinds[name], copy_of))
+        else:
+            described.append(_numbers(name, values, kinds[name], copy_of))
+    return tuple(described)
 
 
-def _signature(values: FloatArray) -> bytes:
+def kinds_in(frame: Frame) -> dict[str, Kind]:
+    """What the columns of a frame are: as is known of them, or as their values say."""
+    known = frame.kinds
+    return {name: Kind(known[name]) if name in known else kind_of(values) for name, values in frame.items()}
+
+
+def places_of(frame: Frame, name: str) -> FloatArray:
+    """Where each row of a column of labels is among its levels, shape (n,); NaN if missing."""
+    values = frame[name]
+    there = np.isfinite(values)
+    _, codes, counts = np.unique(values[there], return_inverse=True, return_counts=True)
+    rank = np.empty(len(counts))
+    rank[_order(counts)] = np.arange(len(counts))
+    places = np.full(len(values), np.nan)
+    places[there] = np.minimum(rank[codes], FEW_VALUES - 1 if len(counts) > FEW_VALUES else FEW_VALUES)
+    return places
+
+
+def _order(counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Labels by how frequent they are; two stay as they are, so that a sign can be read."""
+    return np.argsort(-counts, kind="stable") if len(counts) > 2 else np.arange(len(counts))
+
+
+def _signature(values: FloatArray, kind: Kind) -> bytes:
     """The same for columns that are strictly monotone functions of each other and lack the same rows."""
     finite = np.isfinite(values)
-    return np.packbits(finite).tobytes() + signature_of(values[finite])
+    return np.packbits(finite).tobytes() + signature_of(values[finite], kind)
 
 
-def _described(name: str, values: FloatArray, original: str) -> Column:
-    there = values[np.isfinite(values)]
-    n_missing = len(values) - len(there)
-    tied = tied_share(there)
-    concerns = [f"{n_missing:,} missing ({n_missing / len(values):.1%} of the rows)"] if n_missing else []
-    concerns += _of_values(there, tied)
-    low, median, high = np.quantile(there, (0.0, 0.5, 1.0)).tolist()
-    different = np.unique(there)
-    half = 0.5 * high - 0.5 * low  # the difference of two finite numbers may be infinite
-    steps = np.clip((0.5 * there - 0.5 * low) / half * BINS, 0, BINS - 1).astype(np.intp)
+def _labels(frame: Frame, name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> Column:
+    there = np.isfinite(values)
+    places = places_of(frame, name)[there].astype(np.intp)
+    codes = values[there].astype(np.intp)
+    different, counts = np.unique(codes, return_counts=True)
+    named = [frame.levels[name][different[i]] for i in _order(counts).tolist()]
+    if len(named) > FEW_VALUES:
+        named = [*named[: FEW_VALUES - 1], f"{len(named) - FEW_VALUES + 1} {OTHERS}"]
+    coded = pooled(values[there])[1]
+    n_rare = sum(place == max(coded.values()) for place in coded.values())
+    concerns = (f"{n_rare} labels with fewer than {LEVEL_ROWS} rows are taken together",) if n_rare > 1 else ()
     return Column(
-        name,
-        low,
-        median,
-        high,
-        len(different),
-        tied,
-        n_missing,
-        tuple(np.bincount(steps, minlength=BINS).tolist()),
-        tuple(f"{value:.6g}" for value in different.tolist()) if len(different) <= FEW_VALUES else (),
-        None if original == name else original,
-        tuple(concerns),
+        name=name,
+        kind=kind,
+        is_text=True,
+        low=np.nan,
+        median=np.nan,
+        high=np.nan,
+        n_distinct=len(different),
+        n_missing=len(values) - len(codes),
+        histogram=tuple(np.bincount(places, minlength=len(named)).tolist()),
+        levels=tuple(named),
+        copy_of=copy_of,
+        concerns=concerns,
     )
 
 
-def _of_values(values: FloatArray, tied: float) -> list[str]:
-    concerns = []
-    n_distinct = len(np.unique(values))
-    if n_distinct <= FEW_VALUES:
-        concerns.append(f"{n_distinct} different values")
-    elif tied > TIED_SHARE:
-        concerns.append(f"{tied:.0%} of the rows repeat a value")
+def _numbers(name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> Column:
+    there = values[np.isfinite(values)]
+    low, median, high = np.quantile(there, (0.0, 0.5, 1.0)).tolist()
+    different, counts = np.unique(there, return_counts=True)
+    half = 0.5 * high - 0.5 * low  # the difference of two finite numbers may be infinite
+    steps = np.clip((0.5 * there - 0.5 * low) / half * BINS, 0, BINS - 1).astype(np.intp)
+    is_few = len(different) <= FEW_VALUES
+    return Column(
+        name=name,
+        kind=kind,
+        is_text=False,
+        low=low,
+        median=median,
+        high=high,
+        n_distinct=len(different),
+        n_missing=len(values) - len(there),
+        histogram=tuple((counts if is_few else np.bincount(steps, minlength=BINS)).tolist()),
+        levels=tuple(f"{value:.6g}" for value in different.tolist()) if is_few else (),
+        copy_of=copy_of,
+        concerns=tuple(_far(there)),
+    )
+
+
+def _far(values: FloatArray) -> list[str]:
+    """Whether a value lies far from all others, as codes do; the end of a long tail does not."""
     lower, middle, upper = np.quantile(values, (0.25, 0.5, 0.75))
+    distances = np.unique(np.abs(values - middle))
     farthest = values[np.argmax(np.abs(values - middle))]
-    if upper > lower and abs(farthest - middle) > FAR * (upper - lower):
-        concerns.append(f"{farthest:.6g} lies far from the rest: an error, or a code for a missing value?")
-    return concerns
+    away, gap = distances[-1], distances[-1] - distances[-2]
+    if upper > lower and gap > max(FAR * (upper - lower), 0.5 * away):
+        return [f"{farthest:.6g} lies far from the rest: an error, or a code for a missing value?"]
+    return []

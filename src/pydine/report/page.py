@@ -11,29 +11,33 @@ import hashlib
 import math
 import shlex
 from importlib.resources import files
-from statistics import NormalDist
 from string import Template
 from typing import Any
 
 import numpy as np
 
+from pydine.inputs.kinds import Kind
 from pydine.report import figures
 from pydine.report.calibration import FlowFit, n_folds
 from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column
-from pydine.report.markup import json_for_script, name, nats, pvalue, quantity, shown, signed
+from pydine.report.markup import json_for_script, name, nats, pvalue, quantity, shortened, shown, signed
 from pydine.report.prose import MEANINGS, adds, left_out, summary, trust
 from pydine.results import PairwiseInformation
+from pydine.results.intervals import interval_ends
 from pydine.show.plotting import clustered as clustered
 from pydine.show.text import printable
 from pydine.types import FloatArray
 
-QUANTILE = NormalDist().inv_cdf(0.5 + 0.5 * LEVEL)
-BASES = ("gaussian", "student", "mixture", "flow")
+BASES = ("gaussian", "student", "mixture", "flow", "table", "mixed")
 STEPS, MISSING = 65534, 65535  # of a 16-bit number
 SHOWN_RANKS = 25
 SHOWN_COLUMNS = 25
+COLUMNS_HEADER = ["column", "kind", "min", "median", "max", "distinct", "missing", "remarks"]
+FEW_ROWS = "There are too few rows to hold some out."
 P_ALONE = '<th scope="col" class="number wide">p</th>'
+KINDS = {Kind.CONTINUOUS: "numbers", Kind.ORDINAL: "steps", Kind.NOMINAL: "labels"}
+COMMON, LONGEST_LABEL = 3, 12  # labels that are shown of a column, and their letters
 SPARE = 5  # rows that are not worth folding away
 
 
@@ -101,11 +105,12 @@ def _data(report: Report, order: list[int]) -> dict[str, Any]:
 
 def _triangle(matrix: PairwiseInformation) -> dict[str, list[Any]]:
     upper = np.triu_indices(len(matrix.names), 1)
+    low, high = interval_ends(matrix.values, *matrix.errors, LEVEL)
     numbers = {
         "value": matrix.values,
         "error": matrix.standard_errors,
-        "low": np.maximum(matrix.values - QUANTILE * matrix.errors[0], 0.0),
-        "high": np.maximum(matrix.values + QUANTILE * matrix.errors[1], 0.0),
+        "low": low,
+        "high": high,
         "p": matrix.pvalues,
         "adjusted": matrix.adjusted_pvalues,
     }
@@ -123,17 +128,23 @@ def _tables(report: Report) -> dict[str, dict[str, list[Any]]]:
                 figures_ = (answer.value, answer.standard_error, *answer.interval, answer.pvalue, answer.adjusted)
                 ranking.append([printable(row.name), given, *map(_number, figures_), answer.base, answer.n])
     columns: list[list[Any]] = [
-        [printable(c.name), *map(_number, (c.low, c.median, c.high)), c.n_distinct, c.n_missing, "; ".join(c.concerns)]
+        [
+            *(printable(c.name), KINDS[c.kind], *map(_number, (c.low, c.median, c.high)), c.n_distinct, c.n_missing),
+            "; ".join(c.concerns),
+        ]
         for c in report.columns
     ]
-    columns += [[printable(text), *[None] * 5, f"left out: {printable(why)}"] for text, why in report.left_out.items()]
+    columns += [[printable(text), *[None] * 6, f"left out: {printable(why)}"] for text, why in report.left_out.items()]
     fits = [
         [printable(fit.name), *map(_number, (fit.marginal, fit.linear, fit.flow)), fit.n_rows] for fit in report.fits
     ]
     figures_header = ["information", "standard_error", "low", "high", "pvalue", "adjusted_pvalue", "base", "n"]
     return {
         "ranking": {"header": ["column", "given", *figures_header], "rows": ranking},
-        "columns": {"header": ["column", "min", "median", "max", "distinct", "missing", "remarks"], "rows": columns},
+        "columns": {
+            "header": ["column", "kind", "min", "median", "max", "distinct", "missing", "remarks"],
+            "rows": columns,
+        },
         "fit": {"header": ["column", "marginal", "linear", "flow", "rows"], "rows": fits},
     }
 
@@ -148,9 +159,8 @@ def _number(value: float) -> float | str | None:
 def _packed(columns: FloatArray) -> dict[str, Any]:
     """Columns (p, m) as 16-bit numbers between the ends of each, the last one for NaN; little-endian, in base64."""
     missing = np.isnan(columns)
-    there = np.where(
-        missing, np.nan_to_num(np.nanmin(np.where(missing, np.inf, columns), axis=1, keepdims=True)), columns
-    )
+    least = np.where(missing, np.inf, columns).min(axis=1, keepdims=True)
+    there = np.where(missing, np.nan_to_num(least, posinf=0.0), columns)
     low, high = there.min(axis=1, keepdims=True), there.max(axis=1, keepdims=True)
     # Halves, since the difference of two finite numbers may be infinite; rows drawn may all be equal.
     width = np.where(high > low, 0.5 * high - 0.5 * low, 1.0)
@@ -183,13 +193,14 @@ def _columns(report: Report) -> str:
     others = [column for column in report.columns if column not in first]
     used = [_column(column, report) for column in (*first, *others)]
     lost = [
-        f'<tr class="out"><th scope="row">{name(text)}</th><td class="wide"></td><td></td><td class="wide" colspan="2">'
-        f"</td><td>left out: {shown(reason)}</td></tr>"
+        f'<tr class="out"><th scope="row">{name(text)}</th><td class="wide" colspan="2"></td><td></td>'
+        f'<td class="wide" colspan="2"></td><td>left out: {shown(reason)}</td></tr>'
         for text, reason in report.left_out.items()
     ]
     head = (
-        '<thead><tr><th scope="col">column</th><th scope="col" class="wide">values</th>'
-        '<th scope="col" class="number">min · median · max</th><th scope="col" class="number wide">different</th>'
+        '<thead><tr><th scope="col">column</th><th scope="col" class="wide">kind</th>'
+        '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · median · max</th>'
+        '<th scope="col" class="number wide">different</th>'
         '<th scope="col" class="number wide">missing</th><th scope="col">what to know</th></tr></thead>'
     )
     rows = f"{report.n_rows:,} rows in the file"
@@ -204,25 +215,36 @@ def _columns(report: Report) -> str:
 
 
 def _has_remarks(column: Column, target: str) -> bool:
-    return bool(column.concerns or column.copy_of or column.name == target)
+    return bool(column.concerns or column.n_missing or column.copy_of or column.name == target)
 
 
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
+    if column.n_missing:  # where there is no room for a column of its own
+        notes.insert(0, f'<span class="narrow">{column.n_missing / report.n_samples:.1%} missing</span>')
     if column.copy_of is not None:
-        notes.insert(0, f"a strictly monotone function of {name(column.copy_of)}: left out where the rest is given")
+        how = "the same labels as" if column.kind is Kind.NOMINAL else "a strictly monotone function of"
+        notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
-    ends = " · ".join(quantity(value) for value in (column.low, column.median, column.high))
+    ends = " · ".join(_common(column) if column.is_text else map(quantity, (column.low, column.median, column.high)))
     share = column.n_missing / report.n_samples
     gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
-    missing = f"{gauge} {share:.1%}" if column.n_missing else "–"
+    missing = f'<span title="{column.n_missing:,} rows">{gauge} {share:.1%}</span>' if column.n_missing else "–"
     bars = figures.bars(column.histogram, "histogram")
     return (
-        f'<tr><th scope="row">{name(column.name)}</th><td class="wide">{bars}</td><td class="number">{ends}</td>'
+        f'<tr><th scope="row">{name(column.name)}</th><td class="wide">{KINDS[column.kind]}</td>'
+        f'<td class="wide">{bars}</td><td class="ends">{ends}</td>'
         f'<td class="number wide">{column.n_distinct:,}</td><td class="number wide">{missing}</td>'
         f"<td>{'; '.join(notes)}</td></tr>"
     )
+
+
+def _common(column: Column) -> list[str]:
+    """The most frequent labels of a column of text, with their shares."""
+    total = sum(column.histogram)
+    pairs = list(zip(column.levels, column.histogram, strict=True))[:COMMON]
+    return [f"{shown(shortened(label, LONGEST_LABEL))} {count / total:.0%}" for label, count in pairs]
 
 
 def _long_table(head: str, rows: list[str], most: int, what: str, kind: str = "") -> str:
@@ -285,7 +307,7 @@ def _graph(report: Report, order: list[int]) -> str:
     around = [within[position] for position in order if position in within]
     edges = int((report.graph.adjusted_pvalues[report.graph.pairs] <= report.alpha).sum())
     total = len(report.graph.pairs[0])
-    how = " as far as lines in normal scores tell" if report.is_linear_graph else ""
+    how = ", as far as lines in normal scores and shares of labels tell" if report.is_linear_graph else ""
     lead = (
         f"<p>{edges:,} of {total:,} pairs still {'depends' if edges == 1 else 'depend'} on each other once all the "
         f"other columns are known{how}. The wider the line, the more is left; lines of the target are coloured. "
@@ -296,11 +318,13 @@ def _graph(report: Report, order: list[int]) -> str:
 
 def _fits(report: Report) -> str:
     if not report.fits:
-        return "<p>There are too few rows to hold some out.</p>"
+        is_label = any(column.name == report.target and column.kind is Kind.NOMINAL for column in report.columns)
+        why = "The target is made of labels, of which there is no flow." if is_label else FEW_ROWS
+        return f"<p>{why}</p>"
     target = report.fits[0]
     given = f"{len(target.context):,} other column{'s' if len(target.context) > 1 else ''}"
     if len(target.context) < sum(column.copy_of is None for column in report.columns) - 1:
-        given = f"the {len(target.context):,} columns that tell most about it"
+        given = f"the {len(target.context):,} columns of numbers that tell most about it"
     lead = (
         f"<p>{target.n_rows:,} rows were divided into {n_folds(target.n_rows)} parts, and each part was predicted by "
         f"flows that had seen the others only. {name(target.name)} was given {given}.</p>"

@@ -8,11 +8,12 @@ import numpy as np
 
 from pydine.inputs.checks import enumeration
 from pydine.report.calibration import FlowFit
-from pydine.report.content import Ranked, Report
+from pydine.report.content import Answer, Ranked, Report
 from pydine.report.markup import name, nats, shown
 
 MOST_NAMED = 5
 ROWS_PER_COLUMN = 10
+SEES_NOTHING, SEES_SOMETHING = 0.25, 0.005  # p-values of a test
 CLEAR = 2.0  # standard errors from which on a gain is more than chance
 
 
@@ -29,12 +30,6 @@ def summary(report: Report) -> list[str]:
 def trust(report: Report) -> list[str]:
     """What to trust and what not, as HTML, one sentence or two each."""
     sentences = []
-    few = [column.name for column in report.columns if column.levels]
-    if few:
-        are = "is" if len(few) == 1 else "are"
-        sentences.append(
-            f"{_names(few)} {are} made of few values; their figures are rougher than those of measurements."
-        )
     far = [column.name for column in report.columns if any("lies far" in concern for concern in column.concerns)]
     if far:
         sentences.append(f"Values of {_names(far)} that lie far from the rest may be codes for missing ones.")
@@ -51,11 +46,26 @@ def trust(report: Report) -> list[str]:
         sentences.append(
             "There are few rows for so many columns: what is left given the rest tends to come out too low."
         )
+    unclear = [row.name for row in report.ranking if _is_unclear(row.given_rest)]
+    if unclear:
+        sentences.append(
+            f"Of what {_names(unclear)} {'adds' if len(unclear) == 1 else 'add'}, estimate and test say different "
+            "things: the rows are too few to tell."
+        )
     sentences.append(
         f"p-values are adjusted once, for all {report.n_tests:,} tests of this page: of what is said to be found, "
         f"about {report.alpha:.0%} may be chance. Nothing found is no proof of nothing, and no figure proves a cause."
     )
     return sentences
+
+
+def _is_unclear(answer: Answer | None) -> bool:
+    """Whether an estimate is clearly above zero where the test sees nothing at all, or the other way round."""
+    if answer is None or np.isnan(answer.pvalue):
+        return False
+    if answer.pvalue > SEES_NOTHING:
+        return answer.interval[0] > 0.0
+    return answer.value <= 0.0 and answer.pvalue < SEES_SOMETHING
 
 
 def left_out(report: Report) -> str:
@@ -170,15 +180,20 @@ but not alone: the others carry it. Columns that can stand in for each other all
 although together they matter: leave out one at a time.""",
     "The graph": """
 Columns are joined if dependence was found between them given all the others: by flows with up to 12 columns, by partial
-correlations of normal scores, which see lines only, with more. An edge is no arrow, and no proof of a
-cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table.""",
+correlations of normal scores and labels, which see lines and shares only, with more. An edge is no arrow, and no proof
+of a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table.""",
     "Latent space": """
 Each column is mapped, in order, onto a normal distribution, so that skew, units and outliers are gone and only the
 dependence is left to see: a straight cloud is all that a correlation knows, while bends, rings, wedges and clusters
 are more than it tells. Such maps lose no information.""",
     "Base": """
 What was fitted in the latent space. <i>Gaussian</i>: correlation is all there is. <i>Student</i>: extremes come
-together more often than that. <i>Flow</i>: a shape of its own. Rows that were held out decide.""",
+together more often than that. <i>Mixture</i> and <i>flow</i>: a shape of its own. Rows that were held out decide. With
+labels and steps: a <i>table</i> of shares, or <i>mixed</i> with models that know the order of steps.""",
+    "Kinds of column": """
+<i>Numbers</i> hardly repeat. <i>Steps</i> have an order: counts, grades, numbers of which many are equal. <i>Labels</i>
+have none: text, yes and no, whatever has two values. A wrong one is put right with --kind, such as --kind code=nominal.
+""",
     "Held-out likelihood": """
 How well models predict rows that they have not seen, in nats a row: one that ignores the other columns (marginal), a
 linear regression on normal scores, and the flow. What the flow gains over the marginal model is the information that

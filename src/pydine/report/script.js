@@ -439,10 +439,7 @@
     const leveled = (side, column) => {
       const levels = data.levels[column];
       if (!levels.length) return side;
-      const known = [...new Set(values(column).filter((v) => !isNaN(v)))].sort((a, b) => a - b);
-      if (known.length !== levels.length) return side; // some were not drawn
-      const place = new Map(known.map((v, k) => [v, k]));
-      return { ...side, levels, values: side.values.map((v) => place.get(v)) };
+      return { ...side, levels, values: side.values.map(Math.round) }; // values are places of levels
     };
     const [lx, ly] = [leveled(x, j), leveled(y, i)];
     const draw = lx.levels && ly.levels ? mosaic : lx.levels || ly.levels ? boxes : scatter;

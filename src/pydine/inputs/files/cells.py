@@ -1,7 +1,7 @@
-"""Cells of text, read as a person would: numbers with their marks and units, truth words, dates and times.
+"""Cells of text, read as a person would: numbers with their marks and units, truth words, dates and times; or labels.
 
-A reading is decided for a whole column: one that every cell agrees with, or none. Whatever is not a plain number is
-said, by the example of a cell.
+A reading is decided for a whole column: one that every cell agrees with, or none. If most cells are no numbers by any,
+they are labels. Whatever is not a plain number is said, by the example of a cell.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ TRUTH = (
     *(("sim", "não"), ("verdadero", "falso"), ("vero", "falso"), ("ja", "nee"), ("ja", "nej"), ("tak", "nie")),
 )
 LONGEST_SHOWN = 30
+LABELS = "text is read as labels"
 EXAMPLE = "example"  # says enough of how cells were read
 CURRENCY = r"us\$|[€$£¥₹₽₩₺₴₪฿]|eur|euro|usd|gbp|chf|jpy|cny|sek|nok|dkk|pln|czk|huf|aud|cad|inr|brl|r\$|kr\.?|zł|fr\."
 # A sign, a currency, digits with their marks, an exponent, and a unit, all but the digits optional; (5) is -5.
@@ -95,10 +96,11 @@ class _Reading(NamedTuple):
 
     values: pl.Series
     how: str
+    levels: tuple[str, ...] = ()
 
 
 def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) -> ReadColumn:
-    """Turn a column of text into numbers.
+    """Turn a column of text into numbers, or into codes of labels.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) ->
     Raises
     ------
     NotNumbers
-        With the first cell that does not agree with the best reading there is.
+        If most cells are numbers, with the first that does not agree with the best reading there is.
     """
     import polars as pl
 
@@ -130,15 +132,29 @@ def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) ->
             values = _where(~missing, reading.values).cast(pl.Float64).fill_null(np.nan)
             numbers = np.asarray(values.to_numpy(), dtype=np.float64)
             said = [_said(reading, cells, numbers), _of_missing(cells, text, missing)]
-            return ReadColumn(numbers, "; ".join(filter(None, said)))
+            return ReadColumn(numbers, "; ".join(filter(None, said)), reading.levels)
         if best is None or bad.sum() < best.sum():
             best = bad
     if best is None:
         raise NotNumbers("it is empty")
-    first = int(best.arg_max() or 0)
+    labels = _labels(cells, text, missing)
     # With a reading that most cells agree with, what is wrong is a cell; otherwise the column is text.
-    is_text = int(best.sum()) * 2 > int((~missing).sum())
-    raise NotNumbers(f"{where(first)} holds {_shortened(str(cells[first]))!r}", is_text=is_text)
+    if int(best.sum()) * 2 > int((~missing).sum()):
+        return labels
+    first = int(best.arg_max() or 0)
+    raise NotNumbers(f"{where(first)} holds {_shortened(str(cells[first]))!r}", labels)
+
+
+def _labels(cells: pl.Series, text: pl.Series, missing: pl.Series) -> ReadColumn:
+    """Cells as codes of labels, in the order of their names; NaN where a value is missing."""
+    import polars as pl
+
+    stripped = _where(~missing, cells.str.strip_chars())
+    levels = stripped.drop_nulls().unique().sort().to_list()
+    codes = stripped.replace_strict(levels, range(len(levels)), default=None, return_dtype=pl.Float64)
+    values = np.asarray(codes.fill_null(np.nan).to_numpy(), dtype=np.float64)
+    said = filter(None, [LABELS, _of_missing(cells, text, missing)])
+    return ReadColumn(values, "; ".join(said), tuple(levels))
 
 
 def uses_decimal_commas(columns: Iterator[pl.Series]) -> bool | None:
@@ -182,7 +198,7 @@ def _truth(text: pl.Series, present: pl.Series) -> Iterator[_Reading]:
     for yes, no in TRUTH:
         if words and words <= {yes, no}:
             values = text.replace_strict({yes: 1.0, no: 0.0}, default=None, return_dtype=pl.Float64)
-            yield _Reading(values, f"{yes!r} is read as 1, {no!r} as 0")
+            yield _Reading(values, f"{yes!r} is read as 1, {no!r} as 0", (no, yes))
 
 
 def _parts(text: pl.Series) -> pl.Series:
@@ -252,5 +268,5 @@ def _of_missing(cells: pl.Series, text: pl.Series, missing: pl.Series) -> str:
 
 
 def _shortened(cell: str) -> str:
-    cell = cell.strip()
+    cell = " ".join(cell.split())
     return cell if len(cell) <= LONGEST_SHOWN else cell[:LONGEST_SHOWN] + "…"

@@ -5,7 +5,7 @@ Every refusal is a ValueError of one sentence that names the file and, where the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -17,27 +17,34 @@ from pydine.types import FloatArray, RowArray
 
 __all__ = ["Frame", "NotNumbers", "ReadColumn", "TableFile"]
 
+RENAMED = "called so because an earlier column is"
+MEND = "mend that cell, or pass --kind {}=nominal if these are labels"
+
+
+class ReadColumn(NamedTuple):
+    """Values of a column, shape (n,), and what was converted to have them; nothing is said of plain numbers.
+
+    In a column of text, or of yes and no, values are codes, and `levels` says what 0, 1, ... stand for.
+    """
+
+    values: FloatArray
+    conversion: str = ""
+    levels: tuple[str, ...] = ()
+
 
 class NotNumbers(Exception):
-    """A column does not hold numbers; the text says what it holds.
+    """A column does not hold numbers, or not only; the text says what it holds.
 
     Parameters
     ----------
     reason : str
-    is_text : bool, default=True
-        Whether it is a column of text, and not one of numbers with some cells that are none.
+    as_labels : ReadColumn, optional
+        Its cells taken for labels, if they can be.
     """
 
-    def __init__(self, reason: str, *, is_text: bool = True) -> None:
+    def __init__(self, reason: str, as_labels: ReadColumn | None = None) -> None:
         super().__init__(reason)
-        self.is_text = is_text
-
-
-class ReadColumn(NamedTuple):
-    """Values of a column, shape (n,), and what was converted to have them; nothing is said of plain numbers."""
-
-    values: FloatArray
-    conversion: str = ""
+        self.as_labels = as_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,19 +126,22 @@ class TableFile:
         *,
         sample: int | None = None,
         seed: int = 0,
+        labels: Collection[str] = (),
     ) -> Frame:
         """Read columns.
 
         Parameters
         ----------
         needed : sequence of str
-            Columns that must hold numbers.
+            Columns that must hold numbers or labels.
         others : sequence of str
             Columns that are left out, and named in `Frame.left_out`, if they do not.
         sample : int or None, default=None
             Read so many rows, drawn at random without replacement and kept in order.
         seed : int, default=0
             Of the draw.
+        labels : collection of str
+            Columns whose cells are labels, even where most of them could be numbers.
 
         Returns
         -------
@@ -144,22 +154,26 @@ class TableFile:
         columns: dict[str, FloatArray] = {}
         left_out: dict[str, str] = {}
         conversions: dict[str, str] = {}
+        levels: dict[str, tuple[str, ...]] = {}
         wanted = {*needed, *others}
         for position, name in enumerate(self.names):
             if name not in wanted:
                 continue
-            said = [f"called so because an earlier column is {self.renamed[name]!r}"] if name in self.renamed else []
+            said = [f"{RENAMED} {self.renamed[name]!r}"] if name in self.renamed else []
             try:
-                columns[name], conversion = self.column(position, rows)
+                read = self._column(position, rows, name in labels)
             except NotNumbers as reason:
                 if name in needed:
-                    mend = "encode labels as numbers, or leave the column out" if reason.is_text else "mend that cell"
+                    mend = "leave the column out" if reason.as_labels is None else MEND.format(name)
                     raise ValueError(
                         f"{self.source}: column {name!r} must hold numbers, but {reason}; {mend}."
                     ) from None
                 left_out[name] = str(reason)
-                conversion = ""
-            said += [conversion] if conversion else []
+            else:
+                columns[name] = read.values
+                said += [read.conversion] if read.conversion else []
+                if read.levels:
+                    levels[name] = read.levels
             if said:
                 conversions[name] = "; ".join(said)
         return Frame(
@@ -171,7 +185,17 @@ class TableFile:
             self.first_line,
             conversions=conversions,
             notes=self.notes,
+            levels=levels,
         )
+
+    def _column(self, position: int, rows: RowArray | None, is_labels: bool) -> ReadColumn:
+        """Read a column, by its labels where its numbers leave too much unread."""
+        try:
+            return self.column(position, rows)
+        except NotNumbers as reason:
+            if is_labels and reason.as_labels is not None:
+                return reason.as_labels
+            raise
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +220,10 @@ class Frame(Mapping[str, FloatArray]):
         Columns that are no plain numbers in the file, and how they were read.
     notes : tuple of str
         What was converted to read the file at all.
+    levels : mapping of str to tuple of str
+        By the name of a column of text, or of yes and no: what its codes 0, 1, ... stand for.
+    said : mapping of str to str
+        What somebody says that columns are: continuous, ordinal or nominal.
     """
 
     source: str
@@ -206,6 +234,8 @@ class Frame(Mapping[str, FloatArray]):
     first_line: int | None = None
     conversions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> FloatArray:
         return self.columns[name]
@@ -217,6 +247,12 @@ class Frame(Mapping[str, FloatArray]):
         return len(self.columns)
 
     @property
+    def kinds(self) -> dict[str, str]:
+        """What columns are, as their text or somebody says; those that are left out are not in it."""
+        text = dict.fromkeys((name for name in self.levels if name in self.columns), "nominal")
+        return text | {name: kind for name, kind in self.said.items() if name not in self.left_out}
+
+    @property
     def n_samples(self) -> int:
         """Rows that are left."""
         return len(next(iter(self.columns.values()))) if self.columns else 0
@@ -224,7 +260,10 @@ class Frame(Mapping[str, FloatArray]):
     def without(self, reasons: Mapping[str, str]) -> Frame:
         """The frame without some of its columns, which are named with the reason why."""
         kept = {name: values for name, values in self.columns.items() if name not in reasons}
-        return replace(self, columns=kept, left_out={**self.left_out, **reasons})
+        # Of a column that is left out nothing was read; only why it is called as it is.
+        told = {name: how for name, how in self.conversions.items() if name in kept or how.startswith(RENAMED)}
+        told = {name: how if name in kept else how.partition(";")[0] for name, how in told.items()}
+        return replace(self, columns=kept, left_out={**self.left_out, **reasons}, conversions=told)
 
     @property
     def n_incomplete(self) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pydine.inputs.files.cells import Habits, numbers_of, uses_decimal_commas
@@ -22,6 +24,8 @@ __all__ = ["open_text"]
 SEPARATORS = ",\t;|"
 LINE_END = re.compile("\r\n|\n|\r|\\Z")
 EXCEL_SEPARATOR = re.compile('"?sep=(.)"?')  # a line before the header, by which Excel says what is between cells
+MOST_TITLES = 20  # lines between a title and the header
+TOTAL = re.compile(r"(?:grand |sub)?totals?|sum|(?:gesamt)?summe|gesamt|insgesamt|total général|totaux|totale|suma")
 LOOKED_AT = 1000  # rows of a column that say how a file writes numbers
 
 
@@ -40,8 +44,8 @@ def open_text(content: Content, head: bytes, separator: str | None, header: bool
         Whether the first line names the columns; None for yes, unless it is made of numbers, which is refused.
     """
     source = content.source
-    blank, first, said = _first_line(source, head)
-    separator = separator or said or max(SEPARATORS, key=lambda mark: (first.count(mark), -SEPARATORS.index(mark)))
+    before, first, said = _first_line(source, head, separator)
+    separator = separator or said or _separator(first)
     cells = _cells(source, first, separator)
     if header is None and all(_is_number(cell) for cell in cells):
         raise ValueError(
@@ -50,9 +54,13 @@ def open_text(content: Content, head: bytes, separator: str | None, header: bool
         )
     has_header = header is not False
     names = tuple(cells) if has_header else tuple(str(i + 1) for i in range(len(cells)))
-    table = _read(content, separator, blank, len(cells))
+    table = _read(content, separator, before, len(cells))
     table = table[int(has_header) : len(table) - _blank_lines_at_the_end(content)]
-    first_line = blank + 1 + int(has_header)
+    first_line = before + 1 + int(has_header)
+    notes = [*content.notes, *_of_titles(head, before)]
+    if total := _total(table):
+        table = table[:-1]
+        notes.append(f"the last row, {total!r}, is taken for a sum of the others and left out")
 
     @cache
     def decimal_comma() -> bool | None:
@@ -68,22 +76,62 @@ def open_text(content: Content, head: bytes, separator: str | None, header: bool
 
         return numbers_of(cells if rows is None else cells.gather(rows), habits, where)
 
-    return TableFile(source, names, len(table), column, first_line, content.notes)
+    return TableFile(source, names, len(table), column, first_line, tuple(notes))
 
 
-def _first_line(source: str, head: bytes) -> tuple[int, str, str | None]:
-    """Find the header: how many lines come before it, the line, and what the lines before say is between cells."""
+def _lines(head: bytes) -> Iterator[tuple[str, bool]]:
+    """Lines of a text, and whether each ends within it."""
     text = head.decode("utf-8-sig", errors="replace")
-    start, separator = 0, None
-    for before, end in enumerate(LINE_END.finditer(text)):  # a name may hold what Unicode calls a line end
-        line, start = text[start : end.start()], end.end()
-        if not end.group() and len(head) == HEAD:
+    start = 0
+    for end in LINE_END.finditer(text):  # a name may hold what Unicode calls a line end
+        yield text[start : end.start()], bool(end.group())
+        start = end.end()
+
+
+def _first_line(source: str, head: bytes, given: str | None) -> tuple[int, str, str | None]:
+    """Find the header: how many lines come before it, the line, and what the lines before say is between cells."""
+    separator, title = given, None
+    for before, (line, is_whole) in enumerate(_lines(head)):
+        if not is_whole and len(head) == HEAD:
             raise ValueError(f"{source} has a first line of more than {HEAD >> 20} MiB, which is no header.")
         if said := EXCEL_SEPARATOR.fullmatch(line):
             separator = said.group(1)
-        elif line.strip():
+            continue
+        filled = [cell for cell in _cells(source, line, separator or _separator(line)) if cell] if line.strip() else []
+        if title is None and len(filled) > 1:
             return before, line, separator
-    raise ValueError(f"{source} is empty.")
+        # One cell is a title, if names follow it: several, none of them a number.
+        if title is not None and (before - title[0] > MOST_TITLES or len(filled) > 1):
+            is_header = len(filled) > 1 and not any(_is_number(cell) for cell in filled)
+            return (before, line, separator) if is_header else (*title, separator)
+        if filled and title is None:
+            title = before, line
+    if title is None:
+        raise ValueError(f"{source} is empty.")
+    return *title, separator
+
+
+def _separator(line: str) -> str:
+    """What is between the cells of a line, by how often it comes up."""
+    return max(SEPARATORS, key=lambda mark: (line.count(mark), -SEPARATORS.index(mark)))
+
+
+def _of_titles(head: bytes, before: int) -> list[str]:
+    """What is said of lines before the header that hold something."""
+    titles = [line.strip(' \t,;|"') for line, _ in islice(_lines(head), before) if not EXCEL_SEPARATOR.fullmatch(line)]
+    titles = [title for title in titles if title]
+    return [f"the header is line {before + 1}; what is before it, {titles[0]!r}, is a title"] if titles else []
+
+
+def _total(table: pl.DataFrame) -> str | None:
+    """What the last row is called, if that says that it sums up the others, and no other row is called so."""
+    if len(table) < 2:
+        return None
+    place, cell = next(((i, cell.strip()) for i, cell in enumerate(table.row(-1)) if cell and cell.strip()), (0, ""))
+    if not TOTAL.fullmatch(cell.lower().rstrip(" :")):
+        return None
+    column = table.to_series(place).str.strip_chars()
+    return cell if int((column == cell).sum()) == 1 else None
 
 
 def _cells(source: str, line: str, separator: str) -> list[str]:

@@ -107,6 +107,8 @@ def shape_table(rows: pd.DataFrame) -> list[dict[str, object]]:
 
 def size_table(lines: list[dict[str, object]]) -> list[dict[str, object]]:
     """All shapes together, by sample size: how far the default is from the truth and from the better base."""
+    if not lines:
+        return []
     frame = pd.DataFrame(lines)
     off = (frame["dine"] / frame.truth - 1).abs()
     frame = frame.assign(off=off, times=np.log(frame["error / better"]))

@@ -95,42 +95,43 @@ def _shared(terms, densities):
 
 
 @compiled()
-def em_step(rows, weights, means, covariances, prior, strength, densities, is_update):
-    """Log-densities of rows (d, n) under a mixture, to `densities` (n,); with `is_update`, a step of EM, in place.
+def _em(rows, weights, means, covariances, prior, strength, iterations, tolerance, densities):
+    """EM as in `fit_gaussians`; without iterations, log-densities of rows under the mixture as it is.
 
-    Parameters are those of `fit_gaussians`. All of EM is this one function, as each that calls another is compiled with
-    a copy of it.
-
-    Returns
-    -------
-    float, the mean log-density before the step, but for d/2 ln(2 pi).
+    Both are one function, as each that calls another would be compiled with a copy of it. `densities` (n,) receives
+    ln p + d/2 ln(2 pi) under the mixture before the last update.
     """
     (k, d), n = means.shape, rows.shape[1]
-    constants, whiteners, middles = _prepared(weights, means, covariances)
-    counts, sums, products = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-    likelihood = 0.0
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        block, shares, some, ones, weighted = np.empty((d, m)), np.empty((k, m)), np.empty(m), np.ones(m), np.empty(m)
-        for a in range(d):
-            for i in range(m):
-                block[a, i] = rows[a, start + i]
-        _terms(block, constants, whiteners, middles, shares)
-        _shared(shares, some)
-        likelihood += dot(some, ones)
-        for i in range(m):
-            densities[start + i] = some[i]
-        if not is_update:
-            continue
-        for j in range(k):
-            counts[j] += dot(shares[j], ones)
+    counts, sums, products = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
+    last = -np.inf
+    for _ in range(max(iterations, 1)):
+        constants, whiteners, middles = _prepared(weights, means, covariances)
+        counts[:], sums[:], products[:] = 0.0, 0.0, 0.0
+        likelihood = 0.0
+        for start in range(0, n, BLOCK):
+            m = min(BLOCK, n - start)
+            block, shares = np.empty((d, m)), np.empty((k, m))
+            some, ones, weighted = np.empty(m), np.ones(m), np.empty(m)
             for a in range(d):
                 for i in range(m):
-                    weighted[i] = shares[j, i] * block[a, i]
-                sums[j, a] += dot(weighted, ones)
-                for b in range(a + 1):
-                    products[j, a, b] += dot(weighted, block[b])
-    if is_update:
+                    block[a, i] = rows[a, start + i]
+            _terms(block, constants, whiteners, middles, shares)
+            _shared(shares, some)
+            likelihood += dot(some, ones)
+            for i in range(m):
+                densities[start + i] = some[i]
+            if iterations == 0:
+                continue
+            for j in range(k):
+                counts[j] += dot(shares[j], ones)
+                for a in range(d):
+                    for i in range(m):
+                        weighted[i] = shares[j, i] * block[a, i]
+                    sums[j, a] += dot(weighted, ones)
+                    for b in range(a + 1):
+                        products[j, a, b] += dot(weighted, block[b])
+        if iterations == 0:
+            break
         for j in range(k):
             count = max(counts[j], LEAST)
             weights[j] = count / n
@@ -140,7 +141,9 @@ def em_step(rows, weights, means, covariances, prior, strength, densities, is_up
                 for b in range(a + 1):
                     spread = products[j, a, b] - count * means[j, a] * means[j, b] + strength * prior[a, b]
                     covariances[j, a, b] = covariances[j, b, a] = spread / (count + strength)
-    return likelihood / n
+        if likelihood / n - last < tolerance:
+            break
+        last = likelihood / n
 
 
 def fit_gaussians(
@@ -164,15 +167,10 @@ def fit_gaussians(
     weights, means, covariances : (k,), (k, d), (k, d, d) float64
     prior : (d, d) float64
     strength : float
-    iterations : int
+    iterations : int, at least 1.
     tolerance : float, nats a row that an iteration must add for another one to follow.
     """
-    densities, last = np.empty(rows.shape[1]), -np.inf
-    for _ in range(iterations):
-        likelihood = em_step(rows, weights, means, covariances, prior, strength, densities, True)
-        if likelihood - last < tolerance:
-            break
-        last = likelihood
+    _em(rows, weights, means, covariances, prior, strength, iterations, tolerance, np.empty(rows.shape[1]))
 
 
 def split_gaussians(
@@ -215,6 +213,6 @@ def gaussians_log_ratio(
             np.ascontiguousarray(part)
             for part in (rows[columns], weights, means[:, columns], covariances[:, columns, columns])
         ]
-        em_step(*some, some[-1][0], 0.0, densities, False)
+        _em(*some, some[-1][0], 0.0, 0, 0.0, densities)
         ratios += sign * densities
     return ratios

@@ -1,6 +1,6 @@
 """Do intervals hold? Coverage, interval score and error where z matters, and of shapes, beside another version.
 
-python benchmarks/coverage.py [--before FOLDER] [--seeds 6] [--calibrated-seeds 2] [--shape-seeds 4] [--jobs 2] \
+python benchmarks/interval_scores.py [--before FOLDER] [--seeds 6] [--calibrated-seeds 2] [--shape-seeds 4] [--jobs 2] \
     [--fresh]
 """
 
@@ -103,13 +103,13 @@ def family_rows(options, before: OtherVersion | None) -> pd.DataFrame:
     grid = Grid("I(X;Y|Z)", draw, axes, seeds=range(FIRST_SEED, FIRST_SEED + options.seeds))
     tasks = grid.tasks([name for name in methods if name != CALIBRATED])
     tasks += replace(grid, seeds=grid.seeds[: options.calibrated_seeds]).tasks([CALIBRATED])
-    return scored(common.run_from(options, tasks, "coverage", methods, others=frozenset({BEFORE})))
+    return scored(common.run_from(options, tasks, "interval_scores", methods, others=frozenset({BEFORE})))
 
 
 def shape_rows(options) -> pd.DataFrame:
     axes = {"name": tuple(known_shapes.SHAPES), "n": SHAPE_SIZES}
     grid = Grid("shapes", known_shapes.sample, axes, seeds=range(FIRST_SEED, FIRST_SEED + options.shape_seeds))
-    return scored(common.run_from(options, grid.tasks([common.DEFAULT]), "coverage_shapes"))
+    return scored(common.run_from(options, grid.tasks([common.DEFAULT]), "interval_scores_shapes"))
 
 
 def main() -> None:
@@ -125,7 +125,7 @@ def main() -> None:
     count, of_calibrated = (k * len(FAMILIES) for k in (options.seeds, options.calibrated_seeds))
     by_shape = shapes.pivot_table(index="name", columns="n", values="covers", sort=False)
     common.report(
-        options.output / "coverage.md",
+        options.output / "interval_scores.md",
         "# Do intervals hold?",
         NOTES.format(count=count, seeds=options.seeds, before=named, calibrated=of_calibrated),
         "## Bars",

@@ -232,7 +232,8 @@ def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> Info
     if isinstance(answer, MixedFit):
         estimate = answer.estimate
         details: dict[str, object] = {"weights": estimate.weights}
-        return _information(question, estimate.value, estimate.standard_error, answer.base, details)
+        error = float(np.sqrt(np.mean(np.square(estimate.errors))))
+        return _information(question, estimate.value, error, answer.base, details, estimate.errors)
     if isinstance(answer, Fit):
         return _information(
             question,

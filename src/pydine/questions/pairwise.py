@@ -46,6 +46,9 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]  # positions of their first an
 
 ADJUSTMENTS = ("bh", "holm")
 ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
+# answer: rows times pairs up to which every pair given others has its own projection: those take a few seconds, and
+# where rows are few a shared one is up to two standard errors off.
+MOST_OWN = 50_000
 
 
 def pairwise_information(
@@ -67,9 +70,9 @@ def pairwise_information(
 
     Every column is mapped by a flow of its own, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
     whose Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted
-    with richer bases, one by one. If more than two variables are given others, the effect of those is projected out
-    of all variables together. That approximates the answer to a question about each pair alone, and ``is_shared``
-    says so.
+    with richer bases, one by one. Where others are given, pairs of small tables (50,000 rows times pairs) are all asked
+    about one by one. In larger ones the effect of what is given is projected out of all variables together, which
+    approximates the answer to a question about each pair alone, and ``is_shared`` says so.
 
     Parameters
     ----------
@@ -309,10 +312,17 @@ class _Asked:
         sizes = self.variables.sizes
         return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
 
+    @property
+    def is_each_alone(self) -> bool:
+        """Whether every pair is a question of its own."""
+        p = len(self.names)
+        few = p * (p - 1) // 2 * self.variables.table.n_samples <= MOST_OWN
+        return self.is_rest or p == 2 or (bool(self.variables.given) and few)
+
     def every(self, wanted: NDArray[np.bool_] | None = None) -> _Pairs:
         """All pairs: together where that can be done, otherwise one by one."""
-        if wanted is None and (self.is_rest or len(self.names) == 2):
-            return self.one_by_one()
+        if self.is_each_alone:
+            return self.one_by_one(wanted)
         smooth = [i for i, name in enumerate(self.names) if self._is_continuous(self.variables.members[name])]
         if len(smooth) == len(self.names) and self._is_continuous(self.variables.given):
             return self.together(wanted)
@@ -374,7 +384,7 @@ class _Asked:
     def share(self, shard: Shard, cache: UnitCache) -> int:
         """Fit a shard's units, and what its pairs need beside them, into the cache; how many units others still owe."""
         columns = [i for positions in self.variables.members.values() for i in positions]
-        if self.is_rest or len(self.names) == 2 or not self._is_continuous([*columns, *self.variables.given]):
+        if self.is_each_alone or not self._is_continuous([*columns, *self.variables.given]):
             found = _Pairs.empty(len(self.names))
             self._ask(found, list(range(len(found.values)))[shard.of_all])
             return 0
@@ -407,6 +417,7 @@ class _Asked:
         if len(left) < 2:
             return
         flow, latents = workshop.flow_of_many(blocks, given)
+        found.is_shared = len(left) > 2 and bool(given)
         columns = [table.names[i] for i in (*(c for block in blocks for c in block), *given)]
         places = [sample.names.index(name) for name in columns]
         stops = np.cumsum([len(block) for block in blocks]).tolist()
@@ -483,10 +494,11 @@ class _Asked:
         chosen: list[int] = places[doubtful].tolist()
         return chosen
 
-    def one_by_one(self) -> _Pairs:
-        """Every pair as a question of its own."""
+    def one_by_one(self, wanted: NDArray[np.bool_] | None = None) -> _Pairs:
+        """Every pair, or those that are wanted, as a question of its own."""
         found = _Pairs.empty(len(self.names))
-        self._ask(found, list(range(len(found.values))), self.n_units)
+        chosen = np.arange(len(found.values)) if wanted is None else np.flatnonzero(wanted)
+        self._ask(found, chosen.tolist(), self.n_units)
         return found
 
     def _ask(self, found: _Pairs, chosen: list[int], n_units: int = 0) -> None:

@@ -7,10 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import pydine
-from pydine.questions import pairwise
 from cluster_data import GIVEN, columns
 from pydine.nulls.blocks import adjusted
-from pydine.questions import wide
+from pydine.questions import pairwise, wide
 
 
 @pytest.fixture(autouse=True)

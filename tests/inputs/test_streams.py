@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pydine.inputs import streams
-from pydine.inputs.streams import Sample, stream_of
+from pydine.inputs.labels import Labels
+from pydine.inputs.streams import Sample, Selection, stream_of
 
 NAMES = ("a", "b")
 
@@ -50,7 +51,7 @@ def test_the_sample_is_uniform_over_the_table(n, monkeypatch):
     monkeypatch.setattr(streams, "BATCH_ROWS", 1000)
 
     class Counting:
-        names = ("place",)
+        names, labels = ("place",), Labels()
 
         def batches(self, columns):
             for start in range(0, n, 1000):
@@ -79,9 +80,55 @@ def test_rows_that_are_not_complete(tmp_path):
         Sample.draw(stream, NAMES, omit=False)
 
 
-def test_only_numbers(table, tmp_path):
-    with pytest.raises(ValueError, match="'label' must hold real numbers, but holds string"):
-        Sample.draw(stream_of(next(forms(table, tmp_path))), ("a", "label"), omit=False)
+def test_what_is_neither_a_number_nor_a_label(tmp_path):
+    days = pa.array([1, 2, 3], pa.date32())
+    pq.write_table(pa.table({"a": [1.0, 2.0, 3.0], "day": days}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="'day' must hold numbers or labels, but holds date32"):
+        Sample.draw(stream_of(tmp_path / "t.parquet"), ("a", "day"), omit=False)
+
+
+def test_labels_are_labels_again_in_the_sample(tmp_path, monkeypatch):
+    """Text, categories with an order and without, booleans: in files that know of each other's labels nothing."""
+    monkeypatch.setattr(streams, "BATCH_ROWS", 7)
+    words, grades = ["b", "a", "c", None, "ä"], ["low", "mid", "high"]
+    columns = {
+        "word": pa.array(words * 20),
+        "category": pa.array(words * 20).dictionary_encode(),
+        "grade": pa.DictionaryArray.from_arrays(np.arange(100, dtype=np.int32) % 3, grades, ordered=True),
+        "yes": pa.array([True, False, False, True] * 25),
+    }
+    table = pa.table(columns)
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=11)
+    sample = Sample.draw(stream_of(pds.dataset(tmp_path / "t.parquet")), table.column_names, omit=True)
+    there = [i for i in range(100) if words[i % 5] is not None]
+    assert sample.n_dropped == 20
+    for name in ("word", "category"):
+        assert sample.columns[name].tolist() == [words[i % 5] for i in there]
+    assert sample.columns["grade"].to_pylist() == [grades[i % 3] for i in there]
+    assert sample.columns["grade"].type.ordered
+    assert sample.columns["grade"].dictionary.to_pylist() == grades
+    assert sample.columns["yes"].tolist() == [i % 4 in (0, 3) for i in there]
+    assert [sample.is_label(name) for name in table.column_names] == [True, True, True, False]
+
+
+def test_labels_of_which_there_is_no_end_differ_all_the_same(monkeypatch):
+    from pydine.inputs import labels
+
+    monkeypatch.setattr(labels, "MOST_NAMES", 10)
+    found = Labels()
+    words = [f"id {i}" for i in range(500)]
+    numbers = found.numbers("id", pa.array(words * 2))
+    assert len(np.unique(numbers)) == 500
+    np.testing.assert_array_equal(numbers[:500], numbers[500:])
+    names = found.restored("id", numbers).tolist()
+    assert names[:10] == words[:10]
+    assert len(set(names)) == 500
+
+
+def test_some_columns_of_a_stream(table, tmp_path):
+    some = Selection(stream_of(next(forms(table, tmp_path))), ("b",))
+    assert stream_of(some) is some
+    assert next(some.batches(some.names)).shape[1] == 1
 
 
 @pytest.mark.parametrize("path", ["nothing.parquet", "table.xlsx"])

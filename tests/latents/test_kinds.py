@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pydine.inputs.kinds import Kind
-from pydine.latents.kinds import Context, NominalColumn, canonical, fit_conditionals, step_residual
+from pydine.latents.conditionals import Context, fit_conditionals
+from pydine.latents.kinds import NominalColumn, canonical, step_residual
 from pydine.units.ladder import LadderSettings
 
 N = 600
@@ -83,4 +84,35 @@ def test_probabilities_of_labels(columns):
 
 def test_rare_labels_are_not_told_apart():
     column = NominalColumn(np.repeat([0.0, 1.0, 2.0], [200, 12, 10]))
-    assert len(column.tasks(np.zeros((1, 222)), LadderSettings(), False)) == 1
+    assert len(column.pieces(column.values)) == 1
+
+
+def test_alternatives_have_a_probability_of_1_together(columns):
+    z, *others = columns
+    asked = [(column, Context.of([z], N)) for column in others] + [(z, Context.of(others, N))]
+    for conditional in fit_conditionals(asked, LadderSettings(), None, None, True):
+        seen, log_chances = conditional.alternatives
+        np.testing.assert_allclose(np.exp(log_chances).sum(axis=0), 1.0, atol=1e-9)
+        assert {each.shape for each in seen} == {conditional.column.context.shape}
+
+
+def test_a_density_averaged_over_another_column_is_one_without_it(columns):
+    z, count, label, _ = columns
+    of_label, of_count, of_both = fit_conditionals(
+        [(label, Context.of([z], N)), (count, Context.of([z], N)), (count, Context.of([label, z], N))],
+        LadderSettings(),
+        None,
+        None,
+        True,
+    )
+    seen, log_chances = of_label.alternatives
+    changed = of_both.context.with_others(of_both.context.values, label, seen)
+    each = [count.log_density(of_both.units, count.values, context) for context in changed]
+    average = np.log(np.exp(np.array(each) + log_chances).sum(axis=0))
+    assert np.abs(average - of_count.in_sample).mean() < 0.05
+    own = of_both.context.with_others(of_both.context.values, label, [label.context])
+    np.testing.assert_array_equal(next(own), of_both.context.values)
+    # Models of other folds alone follow the rows less well, and about as well as cross-fitting says.
+    unseen = of_both.unseen(LadderSettings())(of_both.context.values)
+    assert unseen.mean() == pytest.approx(of_both.held_out.mean(), abs=0.01)
+    assert unseen.mean() < of_both.in_sample.mean()

@@ -53,6 +53,28 @@ def test_known_truths(draw, truth):
     assert pydine.mutual_information(x, y, z).value == pytest.approx(found.value, abs=0.02)
 
 
+def common_causes(seed, n=300):
+    """Labels, counts, a number and yes or no, all of which follow seven columns and nothing else."""
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((n, 7))
+    table = pd.DataFrame(z, columns=list("abcdefg"))
+    table["a"], table["b"] = np.round(np.exp(z[:, 0])), LABELS[np.digitize(z[:, 1], [-0.5, 0.5])]
+    first, second = z[:, 2] + z[:, 0] + 0.5 * z[:, 1] ** 2, z[:, 2] - z[:, 6] + np.sin(2.0 * z[:, 0])
+    table["label"] = np.array(list("pqrs"))[np.digitize(first + rng.logistic(size=n), [-1.0, 0.5, 2.0])]
+    table["count"] = rng.poisson(np.exp(0.4 * first))
+    table["number"] = second + rng.standard_normal(n)
+    table["yes"] = rng.random(n) < 1.0 / (1.0 + np.exp(-second))
+    return table
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("x", "y"), [("label", "number"), ("count", "yes"), ("label", "yes"), ("count", "number")])
+def test_columns_that_are_independent_given_many_have_no_information(x, y):
+    found = [pydine.mutual_information(x, y, list("abcdefg"), data=common_causes(seed)) for seed in range(6)]
+    assert abs(np.mean([each.value for each in found])) < 0.01
+    assert sum(each.confidence_interval(0.95)[0] <= 0.0 for each in found) >= 5
+
+
 def test_equal_labels_have_their_entropy():
     x = LABELS[np.random.default_rng(0).integers(0, 3, N)]
     shares = np.unique(x, return_counts=True)[1] / N

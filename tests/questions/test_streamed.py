@@ -97,3 +97,61 @@ def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0] + 2**20
+
+
+@pytest.fixture(scope="module")
+def of_any_kind(tmp_path_factory):
+    """Rows with counts, labels and booleans, in memory and in a file."""
+    rng, n = np.random.default_rng(2), 3000
+    count, word, yes = rng.integers(0, 4, n), np.array(list("abc"))[rng.integers(0, 3, n)], rng.random(n) < 0.5
+    x = count + (word == "a") + rng.standard_normal(n)
+    y = 0.3 * x + count + yes + rng.standard_normal(n)
+    table = pa.table({"x": x, "y": y, "u": rng.standard_normal(n), "count": count, "word": word, "yes": yes})
+    path = tmp_path_factory.mktemp("kinds") / "rows.parquet"
+    pq.write_table(table, path)
+    return table, path
+
+
+QUESTIONS = [("x", "word", None), ("x", "y", "word"), ("count", "yes", None)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("x", "y", "z"), QUESTIONS)
+def test_few_rows_of_any_kind_are_read_as_they_are(of_any_kind, x, y, z):
+    here, there = (pydine.mutual_information(x, y, z, data=data) for data in of_any_kind)
+    assert (there.value, there.standard_error, there.n_samples) == (here.value, here.standard_error, 3000)
+    assert there.kinds == here.kinds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("x", "y", "z"), QUESTIONS)
+def test_what_rests_on_the_sample_says_so(of_any_kind, monkeypatch, x, y, z):
+    monkeypatch.setattr(streams, "SAMPLE_ROWS", 1000)
+    with pytest.warns(UserWarning, match="the answer rests on a sample of 1,000 of 3,000 rows"):
+        found = pydine.mutual_information(x, y, z, data=of_any_kind[1])
+    assert found.n_samples == found.details["sample_rows"] == 1000
+    with pytest.warns(UserWarning, match="a sample of 1,000 of 3,000 rows"):
+        tested = pydine.independence_test(x, y, z, data=of_any_kind[1], method="analytic")
+    assert tested.estimate.n_samples == 1000
+
+
+@pytest.mark.slow
+def test_given_counts_and_booleans_all_rows_are_asked(of_any_kind, monkeypatch):
+    here = pydine.mutual_information("x", "y", ["count", "yes"], data=of_any_kind[0], base="gaussian")
+    monkeypatch.setattr(streams, "SAMPLE_ROWS", 1000)
+    there = pydine.mutual_information("x", "y", ["count", "yes"], data=of_any_kind[1], base="gaussian")
+    assert there.n_samples == 3000
+    assert abs(there.value - here.value) < 0.3 * here.standard_error
+
+
+@pytest.mark.slow
+def test_pairs_of_any_kind(of_any_kind, monkeypatch):
+    """Pairs of continuous columns rest on all rows, the others on the sample: counts say which."""
+    monkeypatch.setattr(streams, "SAMPLE_ROWS", 1000)
+    with pytest.warns(UserWarning, match="some pairs rest"):
+        found = pydine.pairwise_information(of_any_kind[1], "count", base="gaussian")
+    assert found.kinds == ("continuous", "continuous", "continuous", "nominal", "nominal")
+    smooth = np.array([kind == "continuous" for kind in found.kinds])
+    expected = np.where(smooth[:, None] & smooth, 3000, 1000)
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_array_equal(found.counts, expected)

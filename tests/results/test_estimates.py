@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 import pydine
 from pydine.results import InformationEstimate, default_names, estimates
+from pydine.results.intervals import interval_ends
 
 NAMES = (("bmi",), ("target",), ("age", "sex"))
 
@@ -31,7 +32,7 @@ def test_examples_in_the_docstrings():
 def test_repr_reads_as_a_sentence():
     expected = (
         "I(bmi; target | age, sex) = 0.1532 ± 0.0213 nats (0.2210 bits), "
-        "95% interval [0.111, 0.195], gaussian base, n = 442"
+        "95% interval [0.115, 0.199], gaussian base, n = 442"
     )
     assert repr(estimate()) == str(estimate()) == expected
 
@@ -69,21 +70,40 @@ def test_value_is_not_clipped():
 
 
 @settings(deadline=None)
-@given(
-    value=st.floats(-2, 10),
-    error=st.floats(0, 5),
-    level=st.floats(0.01, 0.99),
-)
-def test_interval_is_the_normal_one_raised_to_zero(value, error, level):
-    interval = estimate(value=value, standard_error=error).confidence_interval(level)
-    low, high = norm.interval(level, loc=value, scale=error) if error > 0 else (value, value)
-    assert interval.low == pytest.approx(max(0.0, low), abs=1e-7)
-    assert interval.high == pytest.approx(max(0.0, high), abs=1e-7)
-    assert 0.0 <= interval.low <= interval.high
+@given(value=st.floats(-2, 10), error=st.floats(0, 5), level=st.floats(0.01, 0.98))
+def test_interval_holds_what_it_is_of(value, error, level):
+    found = estimate(value=value, standard_error=error)
+    (low, high), (lower, higher) = (found.confidence_interval(p) for p in (level, level + 0.01))
+    assert 0.0 <= lower <= low <= high <= higher
+    if value >= error and level > 0.4:
+        assert low <= value * (1.0 + 1e-9)
+        assert value <= high * (1.0 + 1e-9)
 
 
-def test_interval_of_a_clearly_negative_estimate_is_zero():
-    assert estimate(value=-0.5).confidence_interval() == (0.0, 0.0)
+@settings(deadline=None)
+@given(value=st.floats(0.1, 10), share=st.floats(0, 0.01), level=st.floats(0.01, 0.99))
+def test_interval_of_a_clear_value_is_the_normal_one(value, share, level):
+    interval = estimate(value=value, standard_error=share * value).confidence_interval(level)
+    normal = norm.interval(level, loc=value, scale=share * value) if share > 0 else (value, value)
+    np.testing.assert_allclose(interval, normal, atol=4.0 * share * share * value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("root", [0.0, 0.5, 1.0, 1.7, 2.5, 4.0, 10.0])
+def test_intervals_hold_for_weak_dependence_as_for_strong(root):
+    """Correlations of 1000 rows, at so many standard errors: their information, less its bias, and its error."""
+    n = 1000.0
+    found = np.random.default_rng(0).normal(root, 1.0, 20_000) ** 2 / (2.0 * n)
+    values = found - 0.5 / n
+    errors = np.sqrt(2.0 * np.maximum(values, 0.0) / n + 0.5 / n**2)
+    low, high = interval_ends(values, errors, errors)
+    truth = root**2 / (2.0 * n)
+    assert 0.945 < np.mean((low <= truth) & (truth <= high)) < 0.99
+    plain = np.abs(values - truth) <= 1.96 * errors
+    assert root != 1.7 or plain.mean() < 0.85  # what the normal approximation would give
+
+
+def test_interval_of_a_clearly_negative_estimate_begins_at_zero():
+    assert estimate(value=-0.5).confidence_interval().low == 0.0
 
 
 def test_interval_is_unknown_without_a_standard_error():

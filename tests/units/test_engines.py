@@ -266,6 +266,35 @@ def test_shards_of_pairs_given_the_rest(tmp_path):
     assert cache.info().misses == 0
 
 
+@pytest.mark.slow
+def test_shards_of_a_table_with_missing_values_and_labels(tmp_path):
+    from pydine.questions.pairwise import fit_shard
+
+    data = {name: column for name, column in columns(6, 300).items() if name not in ("c02", "c03")}
+    data["c00"] = np.where(np.arange(300) < 40, np.nan, data["c00"])
+    data["word"] = np.array(["a", "b", "c"])[np.arange(300) % 3]
+    options = {"cache": tmp_path, "nan_policy": "omit", "kinds": {"c01": "continuous"}}
+    for shard in ("2/2", "1/2", "2/2"):  # flows of all columns are known after the second
+        fit_shard(data, GIVEN, shard=shard, **options)
+    cache = UnitCache(tmp_path)
+    found = pydine.pairwise_information(data, GIVEN, **{**options, "cache": cache})
+    assert digest(found) == digest(pydine.pairwise_information(data, GIVEN, **{**options, "cache": None}))
+    assert cache.info().misses == 0
+
+
+def test_shards_of_a_file(tmp_path):
+    import polars as pl
+
+    from pydine.questions.pairwise import fit_shard
+
+    data = {name: column for name, column in columns(6, 300).items() if name not in ("c02", "c03", "c04", "c05")}
+    pl.DataFrame(data).write_parquet(tmp_path / "data.parquet")
+    assert fit_shard(tmp_path / "data.parquet", GIVEN, shard="1/1", cache=tmp_path / "flows") == 0
+    cache = UnitCache(tmp_path / "flows")
+    pydine.pairwise_information(data, GIVEN, cache=cache)
+    assert cache.info().misses == 0
+
+
 @pytest.mark.parametrize("shard", ["0/4", "5/4", "1", "a/b", "1/0", "/2"])
 def test_a_shard_is_one_of_its_parts(shard, tmp_path):
     from pydine.questions.pairwise import fit_shard

@@ -1,9 +1,11 @@
 """What flows have not learned of z yet: the information that it hides, and how uncertain that is.
 
-Whatever a flow misses of what z does stays in its latent as noise. Noise of relative variance t dilutes the squared
-correlation of the latents by 1 / (1 + t), so information I is too small by (exp(2 I) - 1) t / 2 nats to first order:
-nothing where there is no dependence, much where it is strong. How large t is follows from the optimism of a unit's
-models (`FittedUnit.unlearned`), which costs nothing to know.
+Whatever a flow misses of what z does stays in its latent as noise. By de Bruijn's identity, noise of variance t in a
+latent a takes t / 2 (J(a | b) - J(a)) nats off its information about the other side b, to first order, where J is
+Fisher's information of a density about its location, and J(a | b) - J(a) is the mean square of the derivative of the
+log-ratio ln p(a | b) - ln p(a) by a: the `sensitivity`. It is nothing where there is no dependence, exp(2 I) - 1
+between Gaussian latents, and more where a shape is fine. How large t is follows from the optimism of a unit's models
+(`FittedUnit.unlearned`), which costs nothing to know.
 
 The three factors were chosen by mean interval score and mean error on simulated families other than those reported
 (benchmarks/coverage.py), once, for every base, number of rows, and number of columns.
@@ -16,11 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pydine.bases.base import LogRatio
 from pydine.types import FloatArray
 
+STEP = 0.05  # guard: of the differences that stand for derivatives by normal latents
 # answer: relative variance of the noise left in a latent for each nat that may be unlearned, and by how much it may be
 # too much (what both sides miss of z alike does not dilute) or too little, as standard errors.
-LEFT, LEFT_BELOW, LEFT_ABOVE = 0.21, 0.105, 0.4
+LEFT, LEFT_BELOW, LEFT_ABOVE = 0.19, 0.1, 0.3
 SATURATION = 0.5  # answer: for each nat that may be hidden: the more it is, the smaller a share is put back
 # answer: by how much the value of a stack may be too high, and too low, as standard errors for each nat of optimism:
 # chosen by mean interval score on nine shapes other than those reported.
@@ -60,7 +64,38 @@ class Learned(NamedTuple):
         return self._replace(below=below, above=above)
 
 
-def with_unlearned(value: FloatArray | float, unlearned: FloatArray | float, d: int = 1) -> Learned:
+def gaussian_sensitivity(value: FloatArray | float, d: int = 1) -> FloatArray:
+    """That of Gaussian latents with this information in nats, spread evenly over d columns."""
+    sensitivity: FloatArray = np.expm1(2.0 * np.maximum(value, 0.0) / d)
+    return sensitivity
+
+
+def sensitivity(log_ratio: LogRatio, both: FloatArray, z: FloatArray) -> FloatArray:
+    """How fast noise in each latent takes information off: mean squares of the derivatives of log-ratios.
+
+    Parameters
+    ----------
+    log_ratio : callable
+        Latents (d, m) and their z (dz, m) to log-ratios (m,) in nats.
+    both, z : ndarray, shapes (d, m) and (dz, m)
+        Rows to take the mean over.
+
+    Returns
+    -------
+    ndarray, shape (d,)
+    """
+    squares = np.empty(len(both))
+    for i in range(len(both)):
+        low, high = both.copy(), both.copy()
+        low[i] -= STEP
+        high[i] += STEP
+        squares[i] = np.mean(((log_ratio(high, z) - log_ratio(low, z)) / (2.0 * STEP)) ** 2)
+    return squares
+
+
+def with_unlearned(
+    value: FloatArray | float, unlearned: FloatArray | float, d: int = 1, sensitivity: FloatArray | float | None = None
+) -> Learned:
     """Put back what flows have missed.
 
     Parameters
@@ -71,12 +106,17 @@ def with_unlearned(value: FloatArray | float, unlearned: FloatArray | float, d: 
         What may be unlearned of the two sides together, as `between` gives it.
     d : int
         Columns of the smaller side, over which information is taken to be spread evenly.
+    sensitivity : float or ndarray, optional
+        How fast noise takes information off; that of Gaussian latents if it is not given.
     """
-    per_column = 2.0 * np.maximum(value, 0.0) / d
-    hidden = 0.5 * np.expm1(per_column) * unlearned  # in nats for each column, if all that may be unlearned were noise
+    if sensitivity is None:
+        sensitivity = gaussian_sensitivity(value, d)
+    hidden = np.asarray(
+        0.5 * sensitivity * unlearned
+    )  # in nats for each column, if all that may be unlearned were noise
     known = 1.0 / (1.0 + SATURATION * hidden)
     diluted = d * hidden * known
-    inflation = 1.0 + LEFT * np.exp(per_column) * unlearned * known**2
+    inflation = 1.0 + LEFT * (1.0 + sensitivity) * unlearned * known**2
     return Learned(value + LEFT * diluted, LEFT * diluted, inflation, LEFT_BELOW * diluted, LEFT_ABOVE * diluted)
 
 

@@ -5,6 +5,11 @@ for each label, and one is often easier than the other. Beside models that see z
 z which does nothing does no harm, models of latents given z in place of numbers, which are rid of what z does to
 them, and independence. All are mixed with weights that maximise the likelihood of held-out rows.
 
+Two models of y, one of which sees x, also differ in how well they follow z, and that is no information. So a model of y
+given x and z is compared with itself, averaged over what x could have been given z (`conditionals`), beside the model
+of y given z: with whichever mixture of the two follows held-out rows best. Mixed with independence, the log-ratios are
+then of the kind that cannot be too large on average (Donsker and Varadhan), but for errors in p(x | z).
+
 The mean log-ratio of held-out rows is too low, by what could not be learned from the other rows, and that of rows that
 the models have seen is too high. With p parameters, regular models and K folds, by p K / (2 (K - 1) n) and p / (2 n):
 the value is the mean of the two in which these cancel.
@@ -12,25 +17,30 @@ the value is the mean of the two in which these cancel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.base import mixed
+from pydine.bases.average import TAKES_OVER
+from pydine.bases.base import in_errors, mixed
 from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, is_singular, wishart_bias
 from pydine.bases.tables import Codes, TableFit, codes_of, entropy, fit_table
-from pydine.kernels.mixing import mixture_log_density
+from pydine.kernels.mixing import mixture_log_density, smooth_step
+from pydine.latents.conditionals import Conditional, Context
 from pydine.latents.flows import Latents
-from pydine.latents.kinds import Column, Conditional, Context, ContinuousColumn, Rows
+from pydine.latents.kinds import Alternatives, Column, ContinuousColumn, Rows
 from pydine.latents.mixed import MixedColumns, MixedMaker
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
+from pydine.units.ladder import LadderSettings
 from pydine.units.rows import dealt
 
 LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
+LEAST_LEFT = 1e-12  # guard: share of an entropy that is not explained, for its logarithm
 MOST_TARGETS = 3  # answer: columns of a side that is predicted column by column although the other one has fewer
 
 
@@ -58,29 +68,62 @@ class MixedEstimate:
 
 
 @dataclass(frozen=True, eq=False)
+class MixedRatio:
+    """One model of a side: what it says with the other side in its context, beyond what it says without.
+
+    Parameters
+    ----------
+    seeing, alone : tuple of Conditional
+        The side's columns with the other side in their contexts, and without.
+    other : Conditional, optional
+        The other side given z, if it is one column: what else it could have been.
+    weights : ndarray, shape (1,) or (2,)
+        What counts as without: `alone`, and `seeing` averaged over the other side.
+    """
+
+    seeing: tuple[Conditional, ...]
+    alone: tuple[Conditional, ...]
+    other: Conditional | None
+    weights: FloatArray
+
+    def of(self, rows: Rows) -> FloatArray:
+        """Log-ratios of new rows, in nats, shape (m,)."""
+        with_it = np.sum([conditional.log_density_of(rows) for conditional in self.seeing], axis=0)
+        without = [np.sum([conditional.log_density_of(rows) for conditional in self.alone], axis=0)]
+        if self.other is not None:
+            alternatives = self.other.alternatives_of(rows, len(with_it))
+
+            def density(conditional: Conditional) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
+                column, values = conditional.column, conditional.column.values_of(rows)
+                return conditional.context.of_rows(rows, len(values)), partial(
+                    column.log_density, conditional.units, values
+                )
+
+            without.append(averaged_over(self.other.column, alternatives, self.seeing, density))
+        ratios: FloatArray = with_it - mixture_log_density(np.array(without), self.weights)
+        return ratios
+
+
+@dataclass(frozen=True, eq=False)
 class MixedModels:
     """Densities of each side's columns, with the other side and without it.
 
     Parameters
     ----------
-    pairs : tuple of tuple of Conditional and Conditional
-        For each model: the columns' densities with the other side in the context, and without.
+    ratios : tuple of MixedRatio
     weights : ndarray, shape (1 + models,)
         What independence counts, then the models.
     alone : tuple of Conditional
         The columns of x, then of y, given z, and those before them in their side.
     """
 
-    pairs: tuple[tuple[tuple[Conditional, Conditional], ...], ...]
+    ratios: tuple[MixedRatio, ...]
     weights: FloatArray
     alone: tuple[Conditional, ...]
 
     def log_ratio(self, rows: Rows) -> FloatArray:
         """Log-ratios of new rows, in nats, shape (m,)."""
-        held = [
-            np.sum([seeing.log_density_of(rows) - alone.log_density_of(rows) for seeing, alone in model], axis=0)
-            for model in self.pairs
-        ]
+        held = [ratio.of(rows) for ratio in self.ratios]
         ratios: FloatArray = mixture_log_density(np.array([np.zeros(len(held[0])), *held]), self.weights)
         return ratios
 
@@ -95,19 +138,53 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     table = fit_columns_table(columns)
     if table is not None and table.trust == 1.0:
         return MixedEstimate(table.value, table.standard_error, table.ratios, table.ratios, {"table": 1.0})
-    found = by_densities(columns, maker)
-    bound = entropy_bound(columns)
+    found = _or_plain(by_densities(columns, maker), columns, maker)
     if table is None or table.trust == 0.0:
-        return replace(found, value=min(found.value, bound))
+        return found
     share = table.trust
-    value = share * table.value + (1.0 - share) * min(found.value, bound)
-    error = float(
-        share * np.hypot(table.standard_error, table.value - value)
-        + (1.0 - share) * np.hypot(found.standard_error, found.value - value)
-    )
+    value, error = _averaged((share, table.value, table.standard_error), (found.value, found.standard_error))
     ratios = [share * table.ratios + (1.0 - share) * part for part in (found.in_sample, found.held_out)]
     weights = {"table": share, **{name: (1.0 - share) * weight for name, weight in found.weights.items()}}
     return MixedEstimate(value, error, ratios[0], ratios[1], weights, found.models)
+
+
+def _averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
+    """The mean of two values, and its standard error: share, value and error of the first, then of the second.
+
+    The error adds how far each is from the mean to what each says of itself (Buckland, Burnham and Augustin 1997).
+    """
+    share, value, error = first
+    mean = share * value + (1.0 - share) * second[0]
+    whole = share * np.hypot(error, value - mean) + (1.0 - share) * np.hypot(second[1], second[0] - mean)
+    return float(mean), float(whole)
+
+
+def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
+    """Let the closed form of residuals speak where densities cannot tell the sides from independent ones.
+
+    It has learned nothing but what z does, so it has little to be wrong about where there is little to tell. Where
+    dependence is weak it is as good as exact, whatever the kinds. Densities take over as held-out rows show that they
+    know something.
+    """
+    bound, latents = entropy_bound(columns), maker.latents(columns)
+    value = min(found.value, bound)
+    error = max(found.standard_error, least_error(value, bound, columns.n_rows))
+    share = smooth_step(in_errors(found.held_out), *TAKES_OVER)
+    if latents is not None and share < 1.0:
+        value, error = _averaged((share, value, error), closed_form(latents, bound))
+    return replace(found, value=value, standard_error=error)
+
+
+def least_error(value: float, bound: float, n: int) -> float:
+    """Standard error of n rows of two Gaussian columns of this information, in nats, for a bound as `closed_form` does.
+
+    Models that have learned only a part of what there is differ less between rows than the truth does.
+    """
+    if value <= 0.0:
+        return 0.0
+    left = max(1.0 - value / bound, 0.0) if np.isfinite(bound) else 1.0
+    plain = -bound * np.log(max(left, LEAST_LEFT)) if np.isfinite(bound) else value
+    return float(left * np.sqrt(-np.expm1(-2.0 * plain) / n))
 
 
 def codes_of_columns(columns: Sequence[Column]) -> Codes:
@@ -166,22 +243,73 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
         more = _plans(latent, LATENT)
         plans = {**plans, **more}
         found = {**found, **_fitted(more, maker)}
-    pairs = {name: tuple(zip(found[name], found[plan.base], strict=True)) for name, plan in plans.items() if plan.base}
-
-    def ratio(name: str, attribute: str) -> FloatArray:
-        terms = [getattr(seeing, attribute) - getattr(alone, attribute) for seeing, alone in pairs[name]]
-        total: FloatArray = np.sum(terms, axis=0)
-        return total
-
-    n = columns.n_rows
-    held = np.array([np.zeros(n), *(ratio(name, "held_out") for name in pairs)])
-    seen = np.array([np.zeros(n), *(ratio(name, "in_sample") for name in pairs)])
-    held_out, weights = mixed(held, dealt(columns.outwards, maker.ladder.folds))
-    in_sample = mixture_log_density(seen, weights)
+    folds = dealt(columns.outwards, maker.ladder.folds)
+    compared = {
+        name: _compared(found[name], found[plan.base], found[plan.others], maker.ladder, folds)
+        for name, plan in plans.items()
+        if plan.base
+    }
+    nothing = np.zeros(columns.n_rows)
+    held_out, weights = mixed(np.array([nothing, *(held for _, _, held in compared.values())]), folds)
+    in_sample = mixture_log_density(np.array([nothing, *(seen for _, seen, _ in compared.values())]), weights)
     value, error = balanced(in_sample, held_out, maker.ladder.folds)
-    models = MixedModels(tuple(pairs.values()), weights, tuple(c for name in ALONE for c in found[name]))
-    counted = dict(zip(["none", *pairs], weights.tolist(), strict=True))
+    ratios = tuple(ratio for ratio, _, _ in compared.values())
+    models = MixedModels(ratios, weights, tuple(c for name in ALONE for c in found[name]))
+    counted = dict(zip(["none", *compared], weights.tolist(), strict=True))
     return MixedEstimate(value, error, in_sample, held_out, counted, models)
+
+
+def _compared(
+    seeing: Sequence[Conditional],
+    alone: Sequence[Conditional],
+    others: Sequence[Conditional],
+    settings: LadderSettings,
+    folds: Sequence[RowArray],
+) -> tuple[MixedRatio, FloatArray, FloatArray]:
+    """One model, and its log-ratios of rows that it has, and has not, seen, shapes (n,)."""
+    other = others[0] if len(others) == 1 else None
+
+    def seen(conditional: Conditional) -> tuple[FloatArray, Density]:
+        column = conditional.column
+        return conditional.context.values, partial(column.log_density, conditional.units, column.values)
+
+    def unseen(conditional: Conditional) -> tuple[FloatArray, Density]:
+        return conditional.context.values, conditional.unseen(settings)
+
+    found = []
+    alternatives = [] if other is None else [other.alternatives]
+    for density in (unseen, seen):
+        with_it, without = (total_of(side, density) for side in (seeing, alone))
+        averages = [averaged_over(others[0].column, each, seeing, density) for each in alternatives]
+        found.append((with_it, np.array([without, *averages])))
+    (held, held_without), (learned, learned_without) = found
+    below, weights = mixed(held_without, folds)
+    ratio = MixedRatio(tuple(seeing), tuple(alone), other, weights)
+    return ratio, learned - mixture_log_density(learned_without, weights), held - below
+
+
+Density = Callable[[FloatArray], FloatArray]  # contexts (c, n) to log-densities of the rows' values (n,)
+Densities = Callable[[Conditional], tuple[FloatArray, Density]]  # the rows' own contexts (c, n) too
+
+
+def total_of(side: Sequence[Conditional], densities: Densities) -> FloatArray:
+    """Log-densities of all columns of a side, in nats, shape (n,)."""
+    total: FloatArray = np.sum([density(context) for context, density in map(densities, side)], axis=0)
+    return total
+
+
+def averaged_over(
+    other: Column, alternatives: Alternatives, side: Sequence[Conditional], densities: Densities
+) -> FloatArray:
+    """Log-densities of all columns of a side, averaged over what another column could have been, shape (n,)."""
+    parts = []
+    for conditional in side:
+        context, density = densities(conditional)
+        changed = conditional.context.with_others(context, other, alternatives.seen)
+        parts.append([density(values) for values in changed])
+    each = np.sum(parts, axis=0) + alternatives.log_chances
+    average: FloatArray = mixture_log_density(each, np.ones(len(each)))
+    return average
 
 
 def _of_latents(columns: MixedColumns, alone: Sequence[Conditional]) -> MixedColumns | None:
@@ -205,10 +333,11 @@ def _of_latents(columns: MixedColumns, alone: Sequence[Conditional]) -> MixedCol
 
 
 class _Plan(NamedTuple):
-    """Columns of one side, each with its context, and the name of what they are compared with, if anything."""
+    """Columns of one side, each with its context, and the names of what they are compared with: both sides alone."""
 
     asked: list[tuple[Column, Context]]
     base: str = ""
+    others: str = ""
 
 
 def _fitted(plans: Mapping[str, _Plan], maker: MixedMaker) -> dict[str, list[Conditional]]:
@@ -224,13 +353,13 @@ def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
         def given(*groups: Sequence[Column], targets: Sequence[Column] = targets) -> list[tuple[Column, Context]]:
             return [(target, columns.context(targets[:i], *groups)) for i, target in enumerate(targets)]
 
-        alone = f"{name}, alone{suffix}"
+        alone, other = f"{name}, alone{suffix}", f"{EXCHANGED[name]}, alone{suffix}"
         plans[alone] = _Plan(given(columns.z))
         if len(targets) > max(MOST_TARGETS, len(others)):
             continue  # the other side is easier to predict
-        plans[f"{name}{suffix}"] = _Plan(given(others, columns.z), alone)
+        plans[f"{name}{suffix}"] = _Plan(given(others, columns.z), alone, other)
         if columns.z:
-            plans[f"{name}, without z{suffix}"] = _Plan(given(others), alone)
+            plans[f"{name}, without z{suffix}"] = _Plan(given(others), alone, other)
     return plans
 
 

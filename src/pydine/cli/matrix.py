@@ -108,7 +108,14 @@ def matrix(
 
         if shard is not None:
             owed = fit_shard(
-                frame, conditions, shard=shard, cache=cache, base=base.value, n_jobs=n_jobs, kinds=frame.kinds
+                frame,
+                conditions,
+                shard=shard,
+                cache=cache,
+                base=base.value,
+                n_jobs=n_jobs,
+                nan_policy="omit",
+                kinds=frame.kinds,
             )
             typer.echo(f"shard {shard} is done; {_owed(owed)}")
             return

@@ -4,14 +4,16 @@ They are gone through batch by batch, and only the columns that are asked for ar
 that are in memory is learned from a uniform sample of them, over the whole table and not its head: which rows are in it
 follows from their places alone, not from a seed or from how a file is cut into row groups.
 
-To write another kind: a class with `names` and `batches`, and a line of `stream_of`.
+Labels are numbers on their way (`labels`), and labels again in the sample.
+
+To write another kind: a class with `names`, `labels` and `batches`, and a line of `stream_of`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,10 +21,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.labels import Labels
 from pydine.types import FloatArray
 
-SAMPLE_ROWS, SAMPLE_BYTES = 1 << 20, 1 << 27  # at most, in a sample: a table that has no more is read as it is
-BATCH_ROWS = 1 << 16
+# answer: rows and bytes of a sample, at most: ranks err by 0.0016 then; a table that has no more is read as it is.
+SAMPLE_ROWS, SAMPLE_BYTES = 1 << 20, 1 << 27
+BATCH_ROWS = 1 << 16  # memory: rows that are gone through at a time
 SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"}
 
 
@@ -34,6 +38,11 @@ class Stream(Protocol):
         """Its columns."""
         ...
 
+    @property
+    def labels(self) -> Labels:
+        """What the numbers in columns of labels stand for, of all batches so far."""
+        ...
+
     def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
         """Some rows after the other of columns, shape (rows, d); what is missing is NaN."""
         ...
@@ -43,6 +52,8 @@ def stream_of(data: Any) -> Stream | None:
     """The stream that data are, or None if they are in memory."""
     if isinstance(data, str | os.PathLike):
         return _ArrowStream.open(Path(data))
+    if isinstance(data, Selection):
+        return data
     library = type(data).__module__.partition(".")[0]
     if library == "pyarrow" and hasattr(data, "scanner"):
         return _ArrowStream(data)
@@ -54,8 +65,32 @@ def stream_of(data: Any) -> Stream | None:
 
 
 @dataclass(frozen=True)
+class Selection:
+    """Some columns of a stream, as a stream.
+
+    Parameters
+    ----------
+    stream : Stream
+    names : tuple of str
+    """
+
+    stream: Stream
+    names: tuple[str, ...]
+
+    @property
+    def labels(self) -> Labels:
+        """What the numbers in columns of labels stand for, of all batches so far."""
+        return self.stream.labels
+
+    def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
+        """Some rows after the other of columns, shape (rows, d); what is missing is NaN."""
+        return self.stream.batches(columns)
+
+
+@dataclass(frozen=True)
 class _ArrowStream:
     dataset: Any
+    labels: Labels = field(default_factory=Labels)
 
     @classmethod
     def open(cls, path: Path) -> _ArrowStream:
@@ -83,12 +118,13 @@ class _ArrowStream:
         options = {"batch_size": BATCH_ROWS, "batch_readahead": 2, "fragment_readahead": 1}
         for batch in self.dataset.to_batches(columns=list(columns), **options):
             if batch.num_rows:
-                yield _from_arrow(batch, columns)
+                yield _from_arrow(batch, columns, self.labels)
 
 
 @dataclass(frozen=True)
 class _LazyStream:
     frame: Any
+    labels: Labels = field(default_factory=Labels)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,17 +135,18 @@ class _LazyStream:
         if hasattr(chosen, "collect_batches"):
             for frame in chosen.collect_batches(chunk_size=BATCH_ROWS):
                 if frame.height:
-                    yield _from_arrow(frame.to_arrow(), columns)
+                    yield _from_arrow(frame.to_arrow(), columns, self.labels)
             return
         start = 0  # older versions know no batches: each is a query of its own
         while (frame := chosen.slice(start, BATCH_ROWS * 16).collect()).height:
-            yield _from_arrow(frame.to_arrow(), columns)
+            yield _from_arrow(frame.to_arrow(), columns, self.labels)
             start += frame.height
 
 
 @dataclass(frozen=True)
 class _DaskStream:
     frame: Any
+    labels: Labels = field(default_factory=Labels)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,23 +157,25 @@ class _DaskStream:
         for i in range(chosen.npartitions):
             part = chosen.partitions[i].compute()
             if len(part):
-                yield _from_arrow(arrow.Table.from_pandas(part, preserve_index=False), columns)
+                yield _from_arrow(arrow.Table.from_pandas(part, preserve_index=False), columns, self.labels)
 
 
-def _from_arrow(batch: Any, columns: Sequence[str]) -> FloatArray:
+def _from_arrow(batch: Any, columns: Sequence[str], labels: Labels) -> FloatArray:
     """Columns of an Arrow batch or table as float64, shape (rows, d)."""
     arrow = import_module("pyarrow")
     block = np.empty((batch.num_rows, len(columns)))
     for i, name in enumerate(columns):
         column = batch.column(name)
         kind = column.type
-        known = (arrow.types.is_floating, arrow.types.is_integer, arrow.types.is_boolean, arrow.types.is_decimal)
-        if not any(is_one(kind) for is_one in known):
+        numbers = (arrow.types.is_floating, arrow.types.is_integer, arrow.types.is_decimal)
+        if any(is_one(kind) for is_one in numbers):
+            block[:, i] = column.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        elif labels.is_one(kind):
+            block[:, i] = labels.numbers(name, column)
+        else:
             raise ValueError(
-                f"the column {name!r} must hold real numbers, but holds {kind}; encode it as numbers first."
+                f"the column {name!r} must hold numbers or labels, but holds {kind}; turn it into numbers first."
             )
-        numbers = column.cast(arrow.int8()) if arrow.types.is_boolean(kind) else column
-        block[:, i] = numbers.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return block
 
 
@@ -149,7 +188,8 @@ class Sample:
     stream : Stream
     names : tuple of str
         The columns that were asked for.
-    columns : dict of str to ndarray, shape (rows,)
+    columns : dict of str to array, shape (rows,)
+        Numbers, or labels as they were.
     n_rows, n_dropped : int
         Complete rows of the stream, and rows that were left out.
     omit : bool
@@ -158,7 +198,7 @@ class Sample:
 
     stream: Stream
     names: tuple[str, ...]
-    columns: dict[str, FloatArray]
+    columns: dict[str, Any]
     n_rows: int
     n_dropped: int
     omit: bool
@@ -173,13 +213,24 @@ class Sample:
             lowest.add(_marks(place), place, rows)
             n, dropped = n + len(rows), dropped + lost
         rows = lowest.rows(len(sample.names))
-        columns = {name: np.ascontiguousarray(rows[:, i]) for i, name in enumerate(sample.names)}
+        columns = {
+            name: stream.labels.restored(name, np.ascontiguousarray(rows[:, i])) for i, name in enumerate(sample.names)
+        }
         return replace(sample, columns=columns, n_rows=n, n_dropped=dropped)
+
+    @property
+    def size(self) -> int:
+        """Rows that are in it."""
+        return len(next(iter(self.columns.values())))
 
     @property
     def is_whole(self) -> bool:
         """Whether these are all complete rows."""
-        return len(next(iter(self.columns.values()))) == self.n_rows
+        return self.size == self.n_rows
+
+    def is_label(self, name: str) -> bool:
+        """Whether a column holds labels of which there may be more than two."""
+        return self.stream.labels.has(name)
 
     def all_rows(self) -> Iterator[FloatArray]:
         """Every complete row of the stream, some after the other, shape (rows, d)."""

@@ -89,10 +89,13 @@ class Latents:
         if self.view is None:
             return self
         dx, dy, _ = self.dimensions
-        seen = self._rearranged(list(self.view.order), self.view.signs, dy if self.view.is_swapped else dx)
-        return replace(seen, sides=self.sides[::-1]) if self.view.is_swapped else seen
+        if self.view.is_swapped:
+            return self._rearranged(list(self.view.order), self.view.signs, dy, self.sides[::-1])
+        return self._rearranged(list(self.view.order), self.view.signs, dx)
 
-    def _rearranged(self, columns: list[int], signs: FloatArray, dx: int) -> Latents:
+    def _rearranged(
+        self, columns: list[int], signs: FloatArray, dx: int, sides: tuple[str, str] | None = None
+    ) -> Latents:
         projection = None if self.projection is None else self.projection.of_columns(columns, signs)
         cross = self.cross_product[np.ix_(columns, columns)] * np.outer(signs, signs)
         unprojected = self.unprojected[columns] * signs[:, None]
@@ -101,7 +104,7 @@ class Latents:
         products = None
         if self.fold_products is not None:
             products = self.fold_products[:, columns][:, :, columns] * np.outer(signs, signs)
-        return replace(
+        found = replace(
             self,
             dimensions=dimensions,
             unprojected=unprojected,
@@ -110,10 +113,13 @@ class Latents:
             view=None,
             two_valued=two_valued,
             fold_products=products,
+            sides=sides or self.sides,
             unlearned=tuple(self.unlearned[i] for i in columns) if self.unlearned else (),
             seconds=None if self.seconds is None else self.seconds[columns],
             has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
         )
+        found.__dict__["_functions"] = self._functions  # of z, which is the same: they are evaluated and kept once
+        return found
 
     @cached_property
     def outwards(self) -> RowArray:
@@ -139,11 +145,7 @@ class Latents:
     @cached_property
     def _functions(self) -> Blocks:
         """The functions of z that are projected out; where values are too many, evaluated block by block each time."""
-        if self.functions is not None:
-            return [(slice(None), self.functions)]
-        blocks = _Functions(self.projection, self.z)
-        count = 0 if self.projection is None else len(self.projection.chosen)
-        return list(blocks) if self.n_rows * count <= VALUES_KEPT else blocks
+        return [(slice(None), self.functions)] if self.functions is not None else _Functions(self.projection, self.z)
 
     def of(self, side: str) -> FloatArray:
         """Latents of ``"x"`` or ``"y"``, shape (d, n)."""
@@ -174,7 +176,16 @@ class _Functions:
     z: FloatArray
 
     def __iter__(self) -> Iterator[tuple[slice, FloatArray]]:
-        return iter(()) if self.projection is None else self.projection.blocks(self.z)
+        if self.projection is None:
+            return iter(())
+        return self.projection.blocks(self.z) if self._kept is None else iter(self._kept)
+
+    @cached_property
+    def _kept(self) -> list[tuple[slice, FloatArray]] | None:
+        """All of them, unless they are too many."""
+        if self.projection is None or self.z.shape[1] * len(self.projection.chosen) > VALUES_KEPT:
+            return None
+        return list(self.projection.blocks(self.z))
 
 
 @dataclass(frozen=True)

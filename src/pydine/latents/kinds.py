@@ -4,13 +4,17 @@ What a kind has to say (`Column`):
 
 - ``context``: the columns as which it enters the context of others, normal scores of shape (c, n). Labels are
   indicators, one for each; numbers are themselves, with an indicator for each point mass.
-- ``tasks``: the units that model it given a context. Numbers are one unit. So are ordered steps, whose likelihood is
-  the mixture's probability between two cut points. Labels are a series of yes/no questions, the most frequent label
-  first: is it this one, given that it is none before?
-- ``conditional``: what those units, once fitted, say of rows: log-densities, and *residuals*, columns whose mean is 0
-  given the context. They are what a test works on. Of numbers it is the latent. Of a step it is the mean of the latents
-  that the step could stand for, E[latent | value, context], and that of their squares less 1: no draw is needed. Of a
-  question it is the answer less its probability.
+- ``pieces``: the targets of the units that model it, each of some of the rows. Numbers are one unit. So are ordered
+  steps, whose likelihood is the mixture's probability between two cut points. Labels are a series of yes/no questions,
+  the most frequent label first: is it this one, given that it is none before?
+- ``residuals``: what those units, once fitted, leave of rows: columns whose mean is 0 given the context. They are what
+  a test works on. Of numbers it is the latent. Of a step it is the mean of the latents that the step could stand for,
+  E[latent | value, context], and that of their squares less 1: no draw is needed. Of a question it is the answer less
+  its probability.
+- ``alternatives``: what else it could have been given the context, and how probable that is: labels, steps, or a few
+  places of a number.
+
+`conditionals` fits a column given others.
 
 To write another kind, write another class, and name it in `column_of`.
 """
@@ -19,9 +23,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,22 +33,25 @@ from pydine.inputs.kinds import Kind, atoms_of
 from pydine.kernels.normal import normal_quantile, quantiles
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, IntArray
-from pydine.units.cache import UnitCache, fit_units
-from pydine.units.ladder import LadderSettings
-from pydine.units.rows import column_order, row_marks, signs
+from pydine.units.rows import row_marks
 from pydine.units.steps import FARTHEST_CUT
-from pydine.units.tasks import Fitted, UnitTask
 from pydine.units.unit import FittedUnit
+
+if TYPE_CHECKING:
+    from pydine.latents.conditionals import Conditional
 
 SPLIT_ROWS = 40  # answer: rows that a question about labels is asked of at least; rare labels are told apart by none
 SPLIT_SIDE = 5  # answer: and rows on either side of it
 ROWS_PER_FREQUENCY = 5.0  # answer: rows for each value in each cell of a discrete context, if frequencies are the model
+PLACES = 24  # answer: of a number, or of steps, that stand for all when one is averaged over
+LEAST_CHANCE = 1e-300  # guard: for a probability to have a logarithm
 SMALLEST_MASS = 1e-7  # guard: of a step whose mean latent is computed from its two ends; less is a point
 INVERSE_SQRT_2PI = 0.3989422804014327  # fact
 
 Place = tuple[str, int]  # of a column: "x", "y" or "z", and which of the question's columns there
 Rows = Mapping[Place, FloatArray]  # values (m,) of new rows
 Cells = IntArray  # which of the values of a discrete context each row has, shape (n,)
+Piece = tuple[NDArray[np.intp] | slice, FloatArray]  # rows, and their target as a unit has it
 
 
 class Residual(NamedTuple):
@@ -58,6 +64,26 @@ class Residual(NamedTuple):
     first: FloatArray
     second: FloatArray | None = None
     is_label: bool = False
+
+
+class Alternatives(NamedTuple):
+    """What else a column could have been in each of n rows.
+
+    Parameters
+    ----------
+    seen : list of ndarray, shape (c, n)
+        Each of them as others see it.
+    log_chances : ndarray, shape (alternatives, n)
+        Logarithms of their probabilities, which sum to 1.
+    """
+
+    seen: list[FloatArray]
+    log_chances: FloatArray
+
+    @classmethod
+    def of(cls, seen: list[FloatArray], chances: FloatArray) -> Alternatives:
+        """Alternatives of probabilities (alternatives, n)."""
+        return cls(seen, np.log(np.maximum(chances, LEAST_CHANCE)))
 
 
 class Column(ABC):
@@ -111,16 +137,19 @@ class Column(ABC):
         """New values (m,) as others see them, shape (c, m)."""
 
     @abstractmethod
-    def tasks(self, context: FloatArray, settings: LadderSettings, is_crossed: bool) -> list[UnitTask]:
-        """The units that model it given a context (c, n)."""
+    def pieces(self, values: FloatArray) -> list[Piece]:
+        """The targets of its units, of values (m,)."""
 
     @abstractmethod
+    def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
+        """What else it could have been in rows of a context (c, m)."""
+
     def log_density(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> FloatArray:
         """Log-densities or log-probabilities of values (m,) given a context (c, m), in nats."""
-
-    @abstractmethod
-    def held_out(self, fitted: Sequence[Fitted]) -> FloatArray:
-        """The same of its own rows, each by models that have not seen it."""
+        total: FloatArray = np.zeros(len(values))
+        for (rows, target), unit in zip(self.pieces(values), units, strict=True):
+            total[rows] += unit.log_density(target, np.ascontiguousarray(context[:, rows]))
+        return total
 
     @abstractmethod
     def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
@@ -169,17 +198,17 @@ class ContinuousColumn(Column):
     def _scores_of(self, values: FloatArray) -> FloatArray:
         return self._scores if values is self.values else self._map(values)
 
-    def tasks(self, context: FloatArray, settings: LadderSettings, is_crossed: bool) -> list[UnitTask]:
+    def pieces(self, values: FloatArray) -> list[Piece]:
         """See `Column`."""
-        return [UnitTask(self._scores, context, settings, is_crossed)]
+        return [(slice(None), self._scores_of(values))]
 
-    def log_density(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> FloatArray:
-        """See `Column`."""
-        return units[0].log_density(self._scores_of(values), context)
-
-    def held_out(self, fitted: Sequence[Fitted]) -> FloatArray:
-        """See `Column`."""
-        return fitted[0].log_density
+    def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
+        """See `Column`: cells that would be equally probable if the unit were Gaussian, and their middles."""
+        mean, deviation = moments(units[0], context)
+        places = normal_quantile(np.arange(1.0, 2.0 * PLACES) / (2.0 * PLACES))
+        seen = [(mean + place * deviation)[None] for place in places[::2]]
+        cuts = [mean + place * deviation for place in places[1::2]]
+        return Alternatives.of(seen, _between(units[0], cuts, context))
 
     def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
         """See `Column`: the latent, recalibrated by its ranks among those of the column's own rows."""
@@ -227,17 +256,24 @@ class OrdinalColumn(Column):
         codes = self._places(values)
         return np.array([self._cuts[codes], self._cuts[codes + 1]])
 
-    def tasks(self, context: FloatArray, settings: LadderSettings, is_crossed: bool) -> list[UnitTask]:
+    def pieces(self, values: FloatArray) -> list[Piece]:
         """See `Column`."""
-        return [UnitTask(self.steps(self.values), context, settings, is_crossed)]
+        return [(slice(None), self.steps(values))]
 
-    def log_density(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> FloatArray:
-        """See `Column`."""
-        return units[0].log_density(self.steps(values), context)
-
-    def held_out(self, fitted: Sequence[Fitted]) -> FloatArray:
-        """See `Column`."""
-        return fitted[0].log_density
+    def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
+        """See `Column`: its steps, neighbours together if there are many."""
+        counts = np.bincount(self._codes)
+        group = np.arange(len(counts))
+        if len(counts) > PLACES:
+            group = ((np.cumsum(counts) - 0.5 * counts) * (PLACES / len(self.values))).astype(np.intp)
+        firsts = np.flatnonzero(np.diff(group, prepend=-1))
+        middles = [
+            int(part[np.searchsorted(np.cumsum(counts[part]), 0.5 * counts[part].sum())])
+            for part in np.split(np.arange(len(counts)), firsts[1:])
+        ]
+        m = context.shape[1]
+        seen = [self.seen(np.full(m, self._map.values[middle])) for middle in middles]
+        return Alternatives.of(seen, _between(units[0], [np.full(m, self._cuts[i]) for i in firsts[1:]], context))
 
     def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
         """See `Column`."""
@@ -295,29 +331,26 @@ class NominalColumn(Column):
         cut, is_it = self._cuts[k], values == k
         return np.array([np.where(is_it, -FARTHEST_CUT, cut), np.where(is_it, cut, FARTHEST_CUT)])
 
-    def tasks(self, context: FloatArray, settings: LadderSettings, is_crossed: bool) -> list[UnitTask]:
+    def pieces(self, values: FloatArray) -> list[Piece]:
         """See `Column`."""
-        found = []
+        found: list[Piece] = []
         for k in self._splits:
-            rows = self._rows(k, self.values)
-            seen = np.ascontiguousarray(context[:, rows])
-            found.append(UnitTask(self._answers(k, self.values[rows]), seen, settings, is_crossed))
+            rows = self._rows(k, values)
+            found.append((rows, self._answers(k, values[rows])))
         return found
 
-    def log_density(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> FloatArray:
-        """See `Column`."""
-        total: FloatArray = np.zeros(len(values))
-        for k, unit in zip(self._splits, units, strict=True):
-            rows = self._rows(k, values)
-            total[rows] += unit.log_density(self._answers(k, values[rows]), np.ascontiguousarray(context[:, rows]))
-        return total
-
-    def held_out(self, fitted: Sequence[Fitted]) -> FloatArray:
-        """See `Column`."""
-        total: FloatArray = np.zeros(len(self.values))
-        for k, entry in zip(self._splits, fitted, strict=True):
-            total[self._rows(k, self.values)] += entry.log_density
-        return total
+    def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
+        """See `Column`: every label; those that no question tells apart by their frequencies."""
+        m, by_split = context.shape[1], dict(zip(self._splits, units, strict=True))
+        after = np.cumsum(self._counts[::-1])[::-1]
+        left, chances = np.ones(m), []
+        for k, count in enumerate(self._counts):
+            share: FloatArray = np.full(m, count / after[k])
+            if k in by_split:
+                share = by_split[k].tails(np.full(m, self._cuts[k]), context)[0]
+            chances.append(left * share)
+            left = left - chances[-1]
+        return Alternatives.of([self.seen(np.full(m, float(k))) for k in range(len(chances))], np.array(chances))
 
     def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
         """See `Column`."""
@@ -339,6 +372,27 @@ class NominalColumn(Column):
             out[rows] = is_it - shares[cell]
             found.append(Residual(out, is_label=True))
         return found
+
+
+def moments(unit: FittedUnit, context: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means and deviations of a unit's target given a context (c, m), as scores, shapes (m,)."""
+    m = context.shape[1]
+    mean, square = np.zeros(m), np.full(m, unit.marginal_weight)
+    for weight, model in zip(unit.weights, unit.models, strict=True):
+        expanded = np.ascontiguousarray(model.expansion(context))
+        shares, at_zero = model.components(np.zeros(m), expanded)
+        deviation = 1.0 / (model.components(np.ones(m), expanded)[1] - at_zero)
+        mean += weight * (shares * -at_zero * deviation).sum(axis=0)
+        square += weight * (shares * deviation**2 * (1.0 + at_zero**2)).sum(axis=0)
+    return unit.sign * mean, np.sqrt(np.maximum(square - mean * mean, SMALLEST_MASS))
+
+
+def _between(unit: FittedUnit, cuts: Sequence[FloatArray], context: FloatArray) -> FloatArray:
+    """Probabilities below, between and above cut points (m,) given a context (c, m), shape (1 + cuts, m)."""
+    below = [unit.tails(np.ascontiguousarray(cut), context)[0] for cut in cuts]
+    m = context.shape[1]
+    chances: FloatArray = np.diff([np.zeros(m), *below, np.ones(m)], axis=0)
+    return chances
 
 
 def step_residual(lower: tuple[FloatArray, FloatArray], upper: tuple[FloatArray, FloatArray]) -> Residual:
@@ -371,118 +425,6 @@ KINDS: dict[Kind, Callable[[FloatArray], Column]] = {
 def column_of(values: FloatArray, kind: Kind) -> Column:
     """A column (n,) of a kind."""
     return KINDS[kind](values)
-
-
-@dataclass(frozen=True, eq=False)
-class Context:
-    """Columns as the context of another, in an order that depends on nothing but their values.
-
-    Parameters
-    ----------
-    parents : tuple of Column
-    order : list of int
-        In which order what they are seen as is taken.
-    signs : ndarray, shape (c, 1)
-        With which signs, in that order: a column and its negative are the same context.
-    values : ndarray, shape (c, n)
-        Of the rows that were fitted.
-    """
-
-    parents: tuple[Column, ...]
-    order: list[int]
-    signs: FloatArray
-    values: FloatArray
-
-    @classmethod
-    def of(cls, parents: Sequence[Column], n: int) -> Context:
-        """The context that columns of n rows make."""
-        if not parents:
-            return cls((), [], np.empty((0, 1)), np.empty((0, n)))
-        stacked = np.vstack([parent.context for parent in parents])
-        order = column_order(stacked)
-        stacked = stacked[order]
-        either = signs(stacked, row_marks(stacked))[:, None]
-        return cls(tuple(parents), order, either, np.ascontiguousarray(stacked * either))
-
-    def of_rows(self, rows: Rows, m: int) -> FloatArray:
-        """The same of m new rows, shape (c, m)."""
-        if not self.parents:
-            return np.empty((0, m))
-        stacked = np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])
-        return np.ascontiguousarray(stacked[self.order] * self.signs)
-
-
-@dataclass(frozen=True, eq=False)
-class Conditional:
-    """A column given a context, fitted.
-
-    Parameters
-    ----------
-    column : Column
-    context : Context
-    fitted : tuple of Fitted
-        The column's units; with held-out log-densities if they were cross-fitted.
-    """
-
-    column: Column
-    context: Context
-    fitted: tuple[Fitted, ...]
-
-    @property
-    def units(self) -> tuple[FittedUnit, ...]:
-        """The units alone."""
-        return tuple(entry.unit for entry in self.fitted)
-
-    @cached_property
-    def in_sample(self) -> FloatArray:
-        """Log-densities of the rows by models that have seen them, in nats, shape (n,)."""
-        return self.column.log_density(self.units, self.column.values, self.context.values)
-
-    @cached_property
-    def held_out(self) -> FloatArray:
-        """The same by models that have not, in nats, shape (n,).
-
-        Rows that are equal to each other have the mean of theirs: which of them is in which fold says nothing.
-        """
-        held = self.column.held_out(self.fitted)
-        every = [self.column, *self.context.parents]
-        rows = np.ascontiguousarray(np.array([column.values for column in every]).T + 0.0)
-        as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()  # quicker to compare
-        _, which, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)
-        if len(counts) == len(held):
-            return held
-        means: FloatArray = (np.bincount(which, held) / counts)[which]
-        return means
-
-    def residuals(self) -> list[Residual]:
-        """What is left of the rows."""
-        return self.column.residuals(self.units, self.column.values, self.context.values)
-
-    def log_density_of(self, rows: Rows) -> FloatArray:
-        """Log-densities of new rows, in nats, shape (m,)."""
-        values = self.column.values_of(rows)
-        return self.column.log_density(self.units, values, self.context.of_rows(rows, len(values)))
-
-    def residuals_of(self, rows: Rows) -> list[Residual]:
-        """What is left of new rows."""
-        values = self.column.values_of(rows)
-        return self.column.residuals(self.units, values, self.context.of_rows(rows, len(values)))
-
-
-def fit_conditionals(
-    asked: Sequence[tuple[Column, Context]],
-    settings: LadderSettings,
-    cache: UnitCache | None,
-    n_jobs: int | None,
-    is_crossed: bool,
-) -> list[Conditional]:
-    """Fit columns, each given a context, all units of all of them together."""
-    tasks = [column.tasks(context.values, settings, is_crossed) for column, context in asked]
-    fitted = iter(fit_units([task for some in tasks for task in some], cache, n_jobs))
-    return [
-        Conditional(column, context, tuple(next(fitted) for _ in some))
-        for (column, context), some in zip(asked, tasks, strict=True)
-    ]
 
 
 def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Column]:

@@ -15,18 +15,16 @@ from scipy.linalg import qr
 
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
+from pydine.latents.conditionals import Conditional, Context, fit_conditionals
 from pydine.latents.flows import ROWS_KEPT, Latents
 from pydine.latents.kinds import (
     ROWS_PER_FREQUENCY,
     Cells,
     Column,
-    Conditional,
-    Context,
     NominalColumn,
     Place,
     Residual,
     canonical,
-    fit_conditionals,
 )
 from pydine.latents.projection import FunctionsOfZ, Projection
 from pydine.latents.workshop import SPARE_DOF

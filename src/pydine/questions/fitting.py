@@ -17,7 +17,7 @@ from pydine.bases.average import pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
-from pydine.bases.learning import Learned, between, relearned, with_unlearned
+from pydine.bases.learning import Learned, between, gaussian_sensitivity, relearned, sensitivity, with_unlearned
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.student import StudentBase
 from pydine.bases.tables import codes_of, entropy
@@ -42,6 +42,7 @@ from pydine.units.tuning import Grid, Trial, tune
 
 FittedFlow = tuple[RankFlow | PaperFlow, Latents]
 
+SENSITIVITY_ROWS = 300  # answer: that the mean square of a derivative is taken over
 SPARE_ROWS = 10  # answer: that a fold leaves to learn from, beside one for each latent
 
 
@@ -166,21 +167,38 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         names = [name for block in found.question.names[:2] for name in block]
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
-    learned = _learned(found, value, settings).beside(sum(part.weight * part.base.optimism for part in parts))
+    learned = _learned(found, parts, value, settings)
     value, error, errors, parted = answered(found.latents, learned, sampling)
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
-def learned_of(latents: Latents, value: float) -> Learned:
+def _sensitivity(part: Part, unlearned: float) -> float:
+    """How fast noise in the latents takes off what a base says, for each column and each nat that is unlearned.
+
+    What may be unlearned of its own latents counts; `unlearned` is that of the question.
+    """
+    latents = part.latents.seen()
+    dx, dy, _ = latents.dimensions
+    if part.base.name == "gaussian":
+        return float(gaussian_sensitivity(part.base.value, min(dx, dy)))
+    rows = some_of(latents.outwards, SENSITIVITY_ROWS)
+    squares = sensitivity(part.base.log_ratio, latents.both[:, rows], latents.z[:, rows])
+    return float(squares @ np.array(latents.unlearned) / (min(dx, dy) * unlearned))
+
+
+def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned:
     """Information with what flows have missed put back, at no cost."""
     dx, dy, _ = latents.dimensions
-    return with_unlearned(value, between(latents.unlearned, dx), min(dx, dy))
+    unlearned = between(latents.unlearned, dx)
+    fast = sum(part.weight * _sensitivity(part, unlearned) for part in parts) if unlearned > 0.0 else 0.0
+    learned = with_unlearned(value, unlearned, min(dx, dy), fast)
+    return learned.beside(sum(part.weight * part.base.optimism for part in parts))
 
 
-def _learned(found: Mapped, value: float, settings: Settings) -> Learned:
-    """Information with what flows have missed put back; calibrated by data that the flows generate, if asked for."""
-    learned = learned_of(found.latents, value)
+def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Settings) -> Learned:
+    """The same, calibrated by data that the flows generate if that is asked for."""
+    learned = learned_of(found.latents, parts, value)
     if settings.interval != "calibrated" or found.latents.dimensions[2] == 0 or isinstance(found.flow, PaperFlow):
         return learned
     alone = replace(settings, interval="fast", cache=None, n_jobs=None, tune=False)

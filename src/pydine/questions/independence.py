@@ -15,7 +15,7 @@ from pydine.nulls.blocks import BLOCKS
 from pydine.questions.fitting import Fit, fit, information_of
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
-from pydine.questions.streamed import refined, sample_of
+from pydine.questions.streamed import is_refinable, of_sample, refined, sample_of
 from pydine.questions.watching import shown_in_notebooks
 from pydine.results import IndependenceTestResult
 from pydine.units.cache import UnitCache
@@ -110,11 +110,13 @@ def independence_test(
     source = data if sample is None else sample.columns
     question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds)
     answer = fit(question, settings)
-    if sample is not None and isinstance(answer, Fit) and not sample.is_whole:
+    if sample is not None and isinstance(answer, Fit) and is_refinable(answer, sample):
         if method != "analytic":
             raise ValueError("method='permutation' needs all rows in memory; pass method='analytic' for streamed data.")
         return _streamed(answer, sample, statistic, float(alpha))
     information, level = information_of(answer, question), float(alpha)
+    if sample is not None:
+        information = of_sample(information, answer, sample)
     if isinstance(answer, Verdict):
         warn_if_determined(answer, question)
         every = dict.fromkeys(BLOCKS, answer.pvalue)

@@ -15,7 +15,7 @@ from pydine.questions.fitting import Fit, fit, information_of
 from pydine.questions.mixed import MixedFit
 from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
-from pydine.questions.streamed import refined, sample_of
+from pydine.questions.streamed import is_refinable, of_sample, refined, sample_of
 from pydine.questions.watching import shown_in_notebooks
 from pydine.results import InformationEstimate, PointwiseInformation
 from pydine.types import FloatArray, RowArray
@@ -90,11 +90,13 @@ def mutual_information(
     source = data if sample is None else sample.columns
     question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds)
     answer = fit(question, settings)
-    if sample is not None and isinstance(answer, Fit) and not sample.is_whole:
-        answer, _ = refined(answer, sample)
     information = information_of(answer, question)
-    if sample is not None:
+    if sample is not None and isinstance(answer, Fit) and is_refinable(answer, sample):
+        answer, _ = refined(answer, sample)
+        information = information_of(answer, question)
         information = replace(information, n_samples=sample.n_rows, n_dropped=sample.n_dropped)
+    elif sample is not None:
+        information = of_sample(information, answer, sample)
     if isinstance(answer, Verdict):
         warn_if_determined(answer, question)
         return information

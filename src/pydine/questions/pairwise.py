@@ -31,7 +31,7 @@ from pydine.nulls.screening import not_gaussian
 from pydine.questions.fitting import entropy_of, fit, information_of
 from pydine.questions.policy import Verdict, left_over, reduced, warn_determined
 from pydine.questions.settings import CacheLike, RandomState, Settings
-from pydine.questions.streamed import Sums, sample_of
+from pydine.questions.streamed import Sums, sample_of, warn_sampled
 from pydine.results import InformationEstimate, PairwiseInformation
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
@@ -140,11 +140,13 @@ def pairwise_information(
             found.entropies = tuple(entropy_of(table, block) for block in variables.members.values())
             names, known = tuple(variables.members), tuple(table.names[i] for i in variables.given)
             n_samples, n_dropped = table.n_samples, table.n_dropped
+            found.counts[:] = n_samples
             if sample is not None:
                 n_samples, n_dropped = sample.n_rows, sample.n_dropped
                 if not sample.is_whole:
                     asked.from_all_rows(found, sample)
-            found.counts[:] = n_samples
+                    if (found.counts < n_samples).any():
+                        warn_sampled("some pairs rest (see counts)", sample)
         else:
             parted = _Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {})
             names, known = tuple(parted.members), tuple(parted.given)
@@ -235,9 +237,16 @@ def fit_shard(
     if kept is None or kept.folder is None:
         raise ValueError("cache must be a folder that all shards share, but there is none.")
     settings = Settings(base=base, n_jobs=n_jobs, cache=kept).seeded()
-    variables = read_variables(data, given, groups, nan_policy, kinds)
     is_rest = isinstance(given, str) and given == REST
-    return _Asked(variables, settings, is_rest, True, progress).share(part, kept)
+    sample = sample_of(data, None, nan_policy)
+    data = data if sample is None else sample.columns
+    presence = Presence.read(data) if nan_policy == "omit" and sample is None and not is_rest else None
+    with one_thread():
+        if presence is not None and not presence.is_complete():
+            parted = _Parted.of(presence, given, groups or {}, settings, True, progress, kinds or {})
+            return parted.share(part, kept)
+        variables = read_variables(data, given, groups, nan_policy, kinds)
+        return _Asked(variables, settings, is_rest, True, progress).share(part, kept)
 
 
 @dataclass
@@ -388,14 +397,17 @@ class _Asked:
                 "on, or pass a part of the rows."
             )
         workshop, given = self._workshop(), self.variables.given
-        if not self._is_continuous(given):
-            return
+        table = self.variables.table
+        if with_plain_given(Question(table, (), (), given)).table is not table or any(
+            sample.is_label(table.names[i]) for i in given
+        ):
+            return  # labels, which no sum over rows takes for numbers
         left = [i for i in self._left_over(workshop) if self._is_continuous(self.variables.members[self.names[i]])]
         blocks = [self.variables.members[self.names[i]] for i in left]
         if len(left) < 2:
             return
         flow, latents = workshop.flow_of_many(blocks, given)
-        columns = [self.variables.table.names[i] for i in (*(c for block in blocks for c in block), *given)]
+        columns = [table.names[i] for i in (*(c for block in blocks for c in block), *given)]
         places = [sample.names.index(name) for name in columns]
         stops = np.cumsum([len(block) for block in blocks]).tolist()
         variables = [slice(stop - len(block), stop) for block, stop in zip(blocks, stops, strict=True)]
@@ -409,7 +421,7 @@ class _Asked:
                 value, error = sums.information(where[i], where[j])
                 unlearned = [float(np.mean(latents.unlearned[where[side]])) for side in (i, j)]
                 learned = with_unlearned(value, sum(unlearned), min(len(blocks[left.index(side)]) for side in (i, j)))
-                found.values[k] = learned.value
+                found.values[k], found.counts[k] = learned.value, sums.n
                 found.below[k], found.above[k], found.errors[k] = learned.errors(error)
             if self.test:
                 blocks_of_pair = sums.blocks(where[i], where[j])
@@ -591,7 +603,7 @@ class _Parted:
         found = _Pairs.empty(len(self.members))
         blocks = list(self.members.values())
         places = {found.pair(k): k for k in range(len(found.values))}
-        needs = {(i, j): [*blocks[i], *blocks[j], *self.given] for i, j in places}
+        needs = self._needs()
         parts = self.presence.parts(needs)
         with progress_bar(f"{len(needs):,} pairs", len(parts), self.progress) as step:
             answers = run(self._ask, parts, self.settings.n_jobs, step)
@@ -607,8 +619,33 @@ class _Parted:
         found.entropies = tuple(self._entropy(block) for block in blocks)
         return found, sum(part.n_units for part in answers)
 
+    def share(self, shard: Shard, cache: UnitCache) -> int:
+        """Do a shard's share of every part with the same rows; how many units others still owe."""
+        parts = [self._asked(part) for part in self.presence.parts(self._needs())]
+        return sum(part[0].share(shard, cache) for part in parts if not isinstance(part, _Part))
+
+    def _needs(self) -> dict[Pair, list[str]]:
+        """The columns that each pair needs."""
+        blocks = list(self.members.values())
+        pairs = zip(*np.triu_indices(len(blocks), 1), strict=True)
+        return {(int(i), int(j)): [*blocks[i], *blocks[j], *self.given] for i, j in pairs}
+
     def _ask(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> _Part:
-        """Ask about pairs that have the same rows. A constant tells nothing; what cannot be asked is refused."""
+        """Ask about pairs that have the same rows."""
+        found = self._asked(part)
+        if isinstance(found, _Part):
+            return found
+        asked, order = found
+        wanted = {tuple(sorted(pair)) for pair in part[1]}
+        places = zip(*np.triu_indices(len(order), 1), strict=True)
+        chosen = np.array([tuple(sorted((order[a], order[b]))) in wanted for a, b in places])
+        return _Part(asked.every(chosen), order, asked.n_units)
+
+    def _asked(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> tuple[_Asked, list[int]] | _Part:
+        """Pairs that have the same rows, and the positions of their variables in the whole.
+
+        A constant tells nothing; what cannot be asked is refused.
+        """
         rows, pairs = part
         names = list(self.members)
         members = sorted({i for pair in pairs for i in pair})
@@ -632,11 +669,7 @@ class _Parted:
         except ValueError as error:
             return _Part(None, members, 0, str(error))
         asked = _Asked(variables, replace(self.settings, n_jobs=None), False, self.test, progress=False)
-        order = [names.index(name) for name in variables.members]
-        wanted = {tuple(sorted(pair)) for pair in pairs}
-        places = zip(*np.triu_indices(len(order), 1), strict=True)
-        found = asked.every(np.array([tuple(sorted((order[a], order[b]))) in wanted for a, b in places]))
-        return _Part(found, order, asked.n_units)
+        return asked, [names.index(name) for name in variables.members]
 
     def _entropy(self, block: Sequence[str]) -> float:
         """Entropy of a variable in the rows that it has."""

@@ -19,7 +19,7 @@ from pydine.bases import mixed as mixed_models
 from pydine.disk import write_whole
 from pydine.inputs import table
 from pydine.inputs.kinds import Kind
-from pydine.latents import flows, kinds, mixed, paper, projection, scores
+from pydine.latents import conditionals, flows, kinds, mixed, paper, projection, scores
 from pydine.questions import fitting, policy
 from pydine.questions import mixed as mixed_questions
 from pydine.results import InformationEstimate
@@ -60,9 +60,10 @@ MODEL = Schema(
         kinds.ContinuousColumn,
         kinds.OrdinalColumn,
         kinds.NominalColumn,
-        kinds.Context,
-        kinds.Conditional,
+        conditionals.Context,
+        conditionals.Conditional,
         tasks.Fitted,
+        mixed_models.MixedRatio,
         mixed_models.MixedModels,
         mixed_questions.MixedRows,
         InformationEstimate,

@@ -4,11 +4,13 @@ The first pass draws a uniform sample of rows, which a question is answered from
 of z, bases and their weights. Ranks from m rows err by no more than sqrt(ln(200) / 2m) with probability 0.99
 (Dvoretzky, Kiefer and Wolfowitz; Massart 1990): 0.0016 for a million, which moves a correlation by about its square.
 The second pass maps every row by the same flows, and adds up what the closed form, its projection and the tests consist
-of: cross-products, which have the size of the question and not of the table. What richer bases say stays the sample's.
+of: cross-products, which have the size of the question and not of the table. What richer bases say stays the sample's,
+and so does what is said of sides that are not continuous, and given labels: of these a warning tells.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -23,14 +25,22 @@ from pydine.bases.closed_form import (
     rank_effect,
     wishart_bias,
 )
+from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_nan_policy
 from pydine.inputs.streams import Sample, Stream, stream_of
 from pydine.latents.flows import Latents, RankFlow
 from pydine.nulls.blocks import closed_form, wilks_pvalue
 from pydine.questions.fitting import Fit, answered, learned_of
+from pydine.questions.mixed import MixedFit
+from pydine.questions.policy import Verdict
+from pydine.results.estimates import InformationEstimate
 from pydine.types import FloatArray
 
-__all__ = ["Sums", "refined", "sample_of"]
+__all__ = ["SampledWarning", "Sums", "is_refinable", "of_sample", "refined", "sample_of", "warn_sampled"]
+
+
+class SampledWarning(UserWarning):
+    """A figure rests on a sample of a table's rows, not on all of them."""
 
 
 def sample_of(data: Any, wanted: Iterable[Any] | None, nan_policy: str) -> Sample | None:
@@ -197,6 +207,35 @@ def _projected(flow: RankFlow, z: FloatArray, columns: FloatArray) -> tuple[Floa
     return coefficients, projection.residuals(columns, projection.blocks(z), coefficients)
 
 
+def is_refinable(answer: Fit | MixedFit | Verdict, sample: Sample) -> bool:
+    """Whether all rows can be mapped by what was learned from the sample, and there are more than those."""
+    if sample.is_whole or not isinstance(answer, Fit):
+        return False
+    names = answer.question.table.names  # of indicators of labels, which stand for one column, they are not different
+    return len(set(names)) == len(names) and not any(sample.is_label(name) for name in names)
+
+
+def of_sample(
+    information: InformationEstimate, answer: Fit | MixedFit | Verdict, sample: Sample
+) -> InformationEstimate:
+    """What is known of a question whose answer rests on the sample: with a warning, if that is not all rows."""
+    information = replace(information, n_dropped=sample.n_dropped)
+    if sample.is_whole or isinstance(answer, Verdict):
+        return information
+    warn_sampled("the answer rests", sample)
+    return replace(information, details={**information.details, "sample_rows": information.n_samples})
+
+
+def warn_sampled(what: str, sample: Sample) -> None:
+    """Say that something rests on a sample of the rows."""
+    warnings.warn(
+        f"{what} on a sample of {sample.size:,} of {sample.n_rows:,} rows, uniform over the table: sums over all rows "
+        "are for columns of numbers that are continuous, given numbers.",
+        SampledWarning,
+        stacklevel=level_of_caller(),
+    )
+
+
 def refined(answer: Fit, sample: Sample) -> tuple[Fit, Sums]:
     """An answer from a sample, with the closed form of all rows in place of the sample's."""
     if not isinstance(answer.flow, RankFlow):
@@ -214,7 +253,7 @@ def refined(answer: Fit, sample: Sample) -> tuple[Fit, Sums]:
     ]
     parts = tuple(part._replace(base=base) for part, base in zip(answer.parts, bases, strict=True))
     mean, sampling = pooled(np.array([part.weight for part in parts]), bases)
-    learned = learned_of(answer.latents, mean).beside(sum(part.weight * part.base.optimism for part in parts))
+    learned = learned_of(answer.latents, parts, mean)
     value, error, errors, parted = answered(answer.latents, learned, sampling)
     details = {**answer.information.details, **parted, "degrees_of_freedom": sums.dof}
     information = replace(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from pydine.report.correlations import partial_correlations, spearman
 from pydine.report.description import Column, describe
 from pydine.report.points import Points, points_of
 from pydine.results import PairwiseInformation
+from pydine.results.intervals import interval_ends
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache
 from pydine.units.threads import one_thread
@@ -70,9 +70,9 @@ class Answer:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The confidence interval, cut off at zero."""
-        below, above = (NormalDist().inv_cdf(0.5 + 0.5 * LEVEL) * error for error in self.errors)
-        return max(self.value - below, 0.0), max(self.value + above, 0.0)
+        """The confidence interval."""
+        low, high = interval_ends(self.value, *self.errors, LEVEL)
+        return float(low), float(high)
 
 
 @dataclass(frozen=True)

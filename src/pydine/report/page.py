@@ -11,7 +11,6 @@ import hashlib
 import math
 import shlex
 from importlib.resources import files
-from statistics import NormalDist
 from string import Template
 from typing import Any
 
@@ -25,11 +24,11 @@ from pydine.report.description import Column
 from pydine.report.markup import json_for_script, name, nats, pvalue, quantity, shortened, shown, signed
 from pydine.report.prose import MEANINGS, adds, left_out, summary, trust
 from pydine.results import PairwiseInformation
+from pydine.results.intervals import interval_ends
 from pydine.show.plotting import clustered as clustered
 from pydine.show.text import printable
 from pydine.types import FloatArray
 
-QUANTILE = NormalDist().inv_cdf(0.5 + 0.5 * LEVEL)
 BASES = ("gaussian", "student", "mixture", "flow", "table", "mixed")
 STEPS, MISSING = 65534, 65535  # of a 16-bit number
 SHOWN_RANKS = 25
@@ -106,11 +105,12 @@ def _data(report: Report, order: list[int]) -> dict[str, Any]:
 
 def _triangle(matrix: PairwiseInformation) -> dict[str, list[Any]]:
     upper = np.triu_indices(len(matrix.names), 1)
+    low, high = interval_ends(matrix.values, *matrix.errors, LEVEL)
     numbers = {
         "value": matrix.values,
         "error": matrix.standard_errors,
-        "low": np.maximum(matrix.values - QUANTILE * matrix.errors[0], 0.0),
-        "high": np.maximum(matrix.values + QUANTILE * matrix.errors[1], 0.0),
+        "low": low,
+        "high": high,
         "p": matrix.pvalues,
         "adjusted": matrix.adjusted_pvalues,
     }

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.intervals import interval_ends
 from pydine.results.records import Record
 from pydine.show.cards import card, figure, pvalue_text
 from pydine.types import FloatArray
@@ -98,11 +98,11 @@ class InformationEstimate(Record):
     --------
     >>> estimate = InformationEstimate(0.1532, 0.0213, "gaussian", 442, (1, 1, 2))
     >>> estimate
-    I(x; y | z0, z1) = 0.1532 ± 0.0213 nats (0.2210 bits), 95% interval [0.111, 0.195], gaussian base, n = 442
+    I(x; y | z0, z1) = 0.1532 ± 0.0213 nats (0.2210 bits), 95% interval [0.115, 0.199], gaussian base, n = 442
     >>> float(estimate)
     0.1532
     >>> round(estimate.confidence_interval(0.9).high, 3)
-    0.188
+    0.191
     """
 
     value: float
@@ -168,8 +168,9 @@ class InformationEstimate(Record):
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """Give a confidence interval for the true information, in nats.
 
-        The normal approximation, value ± quantile x standard error (or `errors`, downwards and upwards), with both
-        ends raised to zero where they are negative, because information cannot be.
+        The normal approximation on the scale of square roots, where the error is the same for weak and strong
+        dependence (`pydine.results.intervals`), with `errors` downwards and upwards where they differ. Where the
+        value is many standard errors it is close to value ± quantile x standard error; it is never below zero.
 
         Parameters
         ----------
@@ -189,13 +190,9 @@ class InformationEstimate(Record):
         """
         if not (_is_number(level) and 0.0 < level < 1.0):
             raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
-        if math.isinf(self.value):
-            return ConfidenceInterval(self.value, self.value)
-        if math.isnan(self.standard_error) or math.isnan(self.value):
-            return ConfidenceInterval(math.nan, math.nan)
         below, above = self.errors or (self.standard_error, self.standard_error)
-        quantile = NormalDist().inv_cdf((1.0 + level) / 2.0)
-        return ConfidenceInterval(max(0.0, self.value - quantile * below), max(0.0, self.value + quantile * above))
+        low, high = interval_ends(self.value, below, above, level)
+        return ConfidenceInterval(float(low), float(high))
 
     @property
     def advice(self) -> str:

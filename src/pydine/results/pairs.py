@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.intervals import interval_ends
 from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, table
 from pydine.types import FloatArray
@@ -121,11 +121,11 @@ class PairwiseInformation(Record):
         Parameters
         ----------
         level : float
-            Confidence of the intervals from low to high, whose ends are raised to zero.
+            Confidence of the intervals from low to high, as `InformationEstimate.confidence_interval` has them.
         """
         pairs = first, second = self.pairs
-        values, quantile = self.values[pairs], NormalDist().inv_cdf(0.5 + 0.5 * level)
-        below, above = (quantile * errors[pairs] for errors in self.errors)
+        values = self.values[pairs]
+        low, high = interval_ends(values, self.errors[0][pairs], self.errors[1][pairs], level)
         shares = self.explained
         of_second = shares[pairs]
         return {
@@ -133,8 +133,8 @@ class PairwiseInformation(Record):
             "y": [self.names[i] for i in second],
             "information": values.tolist(),
             "standard_error": self.standard_errors[pairs].tolist(),
-            "low": np.maximum(values - below, 0.0).tolist(),
-            "high": np.maximum(values + above, 0.0).tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
             "pvalue": self.pvalues[pairs].tolist(),
             "adjusted_pvalue": self.adjusted_pvalues[pairs].tolist(),
             "base": self.bases[pairs].tolist(),

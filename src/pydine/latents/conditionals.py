@@ -1,0 +1,225 @@
+"""A column of any kind given others: its context, its fitted units, and what they say of rows.
+
+A density of a column given two sets of others, averaged over what one of them could have been, is a density given the
+other set: p(y | z) = E[p(y | x', z)], with x' drawn from p(x | z). No draw is needed (`Column.alternatives`). What a
+model of y given x and z says beyond its own average over x is what it has from x. It is 0 for a model that has
+nothing from x, however well or badly it follows z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.kernels.mixing import mixture_log_density
+from pydine.latents.kinds import Alternatives, Column, Residual, Rows
+from pydine.types import FloatArray, RowArray
+from pydine.units.cache import UnitCache, fit_units
+from pydine.units.folds import partitions
+from pydine.units.ladder import LadderSettings
+from pydine.units.rows import column_order, row_marks, signs
+from pydine.units.steps import negated
+from pydine.units.tasks import Fitted, UnitTask
+from pydine.units.unit import FittedUnit
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Columns as the context of another, in an order that depends on nothing but their values.
+
+    Parameters
+    ----------
+    parents : tuple of Column
+    order : list of int
+        In which order what they are seen as is taken.
+    signs : ndarray, shape (c, 1)
+        With which signs, in that order: a column and its negative are the same context.
+    values : ndarray, shape (c, n)
+        Of the rows that were fitted.
+    """
+
+    parents: tuple[Column, ...]
+    order: list[int]
+    signs: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, parents: Sequence[Column], n: int) -> Context:
+        """The context that columns of n rows make."""
+        if not parents:
+            return cls((), [], np.empty((0, 1)), np.empty((0, n)))
+        stacked = np.vstack([parent.context for parent in parents])
+        order = column_order(stacked)
+        stacked = stacked[order]
+        either = signs(stacked, row_marks(stacked))[:, None]
+        return cls(tuple(parents), order, either, np.ascontiguousarray(stacked * either))
+
+    def of_rows(self, rows: Rows, m: int) -> FloatArray:
+        """The same of m new rows, shape (c, m)."""
+        if not self.parents:
+            return np.empty((0, m))
+        stacked = np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])
+        return np.ascontiguousarray(stacked[self.order] * self.signs)
+
+    def with_others(self, values: FloatArray, parent: Column, others: Sequence[FloatArray]) -> Iterator[FloatArray]:
+        """A context (c, m) with one of the parents seen as something else, (c', m), for each of others."""
+        sizes = [len(each.context) for each in self.parents]
+        which = next(i for i, each in enumerate(self.parents) if each is parent)
+        first = sum(sizes[:which])
+        places = [place for place, i in enumerate(self.order) if first <= i < first + sizes[which]]
+        within = [self.order[place] - first for place in places]
+        for seen in others:
+            changed = values.copy()
+            changed[places] = seen[within] * self.signs[places]
+            yield changed
+
+
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """A column given a context, fitted.
+
+    Parameters
+    ----------
+    column : Column
+    context : Context
+    fitted : tuple of Fitted
+        The column's units; with held-out log-densities if they were cross-fitted.
+    """
+
+    column: Column
+    context: Context
+    fitted: tuple[Fitted, ...]
+
+    @property
+    def units(self) -> tuple[FittedUnit, ...]:
+        """The units alone."""
+        return tuple(entry.unit for entry in self.fitted)
+
+    @cached_property
+    def in_sample(self) -> FloatArray:
+        """Log-densities of the rows by models that have seen them, in nats, shape (n,)."""
+        return self.column.log_density(self.units, self.column.values, self.context.values)
+
+    @cached_property
+    def held_out(self) -> FloatArray:
+        """The same by models that have not, in nats, shape (n,)."""
+        total: FloatArray = np.zeros(len(self.column.values))
+        for (rows, _), entry in zip(self.column.pieces(self.column.values), self.fitted, strict=True):
+            total[rows] += entry.log_density
+        return self.evened(total)
+
+    def evened(self, held: FloatArray) -> FloatArray:
+        """Rows that are equal to each other with the mean of theirs: which of them is in which fold says nothing."""
+        which, counts = self._equal_rows
+        if len(counts) == len(held):
+            return held
+        means: FloatArray = (np.bincount(which, held) / counts)[which]
+        return means
+
+    @cached_property
+    def _equal_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        every = [self.column, *self.context.parents]
+        rows = np.ascontiguousarray(np.array([column.values for column in every]).T + 0.0)
+        as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()  # quicker to compare
+        _, which, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)
+        return which, counts
+
+    def unseen(self, settings: LadderSettings) -> Callable[[FloatArray], FloatArray]:
+        """What gives the rows, with whatever contexts (c, n), log-densities by models that have not seen them.
+
+        All rows say what rungs count, and each fold's models are of the others.
+        """
+        return _Unseen.of(self, settings)
+
+    def alternatives_of(self, rows: Rows, m: int) -> Alternatives:
+        """What else the column could have been in m new rows."""
+        return self.column.alternatives(self.units, self.context.of_rows(rows, m))
+
+    @property
+    def alternatives(self) -> Alternatives:
+        """What else the column could have been in the rows that were fitted."""
+        return self.column.alternatives(self.units, self.context.values)
+
+    def residuals(self) -> list[Residual]:
+        """What is left of the rows."""
+        return self.column.residuals(self.units, self.column.values, self.context.values)
+
+    def log_density_of(self, rows: Rows) -> FloatArray:
+        """Log-densities of new rows, in nats, shape (m,)."""
+        values = self.column.values_of(rows)
+        return self.column.log_density(self.units, values, self.context.of_rows(rows, len(values)))
+
+    def residuals_of(self, rows: Rows) -> list[Residual]:
+        """What is left of new rows."""
+        values = self.column.values_of(rows)
+        return self.column.residuals(self.units, values, self.context.of_rows(rows, len(values)))
+
+
+def fit_conditionals(
+    asked: Sequence[tuple[Column, Context]],
+    settings: LadderSettings,
+    cache: UnitCache | None,
+    n_jobs: int | None,
+    is_crossed: bool,
+) -> list[Conditional]:
+    """Fit columns, each given a context, all units of all of them together."""
+    tasks = [
+        [
+            UnitTask(target, np.ascontiguousarray(context.values[:, rows]), settings, is_crossed)
+            for rows, target in column.pieces(column.values)
+        ]
+        for column, context in asked
+    ]
+    fitted = iter(fit_units([task for some in tasks for task in some], cache, n_jobs))
+    return [
+        Conditional(column, context, tuple(next(fitted) for _ in some))
+        for (column, context), some in zip(asked, tasks, strict=True)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Unseen:
+    """A fitted column's models, fold by fold.
+
+    Parameters
+    ----------
+    conditional : Conditional
+    folds : tuple of tuple
+        For each unit its rows, its target, and for each partition those of the unit's rows that a fold holds out with
+        the models of the others.
+    """
+
+    conditional: Conditional
+    folds: tuple[tuple[RowArray, FloatArray, list[list[tuple[RowArray, FittedUnit]]]], ...]
+
+    @classmethod
+    def of(cls, conditional: Conditional, settings: LadderSettings) -> _Unseen:
+        """Find again which rows each model was fitted without."""
+        column, context, folds = conditional.column, conditional.context.values, []
+        for (some, target), unit in zip(column.pieces(column.values), conditional.units, strict=True):
+            rows = np.arange(context.shape[1])[some]
+            every = np.arange(len(rows))
+            parts = [[(every, unit)]]
+            if unit.models:
+                held = partitions(negated(target, unit.sign), np.ascontiguousarray(context[:, rows]), settings)
+                models = [unit.of_fold(i, len(held)) for i in range(len(held))]
+                left = (np.setdiff1d(every, np.concatenate(held[: settings.folds])), unit)
+                starts = range(0, len(held), settings.folds)
+                parts = [[*zip(held[i : i + settings.folds], models[i:], strict=False), left] for i in starts]
+            folds.append((rows, target, parts))
+        return cls(conditional, tuple(folds))
+
+    def __call__(self, context: FloatArray) -> FloatArray:
+        """Log-densities of the rows with a context (c, n), in nats, shape (n,)."""
+        total: FloatArray = np.zeros(context.shape[1])
+        for rows, target, partitioned in self.folds:
+            densities = np.empty((len(partitioned), len(rows)))
+            for density, parts in zip(densities, partitioned, strict=True):
+                for part, unit in parts:
+                    density[part] = unit.log_density(target[..., part], np.ascontiguousarray(context[:, rows[part]]))
+            total[rows] += mixture_log_density(densities, np.full(len(densities), 1.0 / len(densities)))
+        return self.conditional.evened(total)

@@ -1,0 +1,54 @@
+"""Confidence intervals of information: the one place that makes them from values and standard errors."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+
+from pydine.types import FloatArray
+
+SMALLEST = float(np.finfo(float).tiny)  # guard: an error of nothing is divided by nothing otherwise
+
+
+def interval_ends(
+    values: FloatArray | float, below: FloatArray | float, above: FloatArray | float, level: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Ends of confidence intervals for the true information.
+
+    Information behaves like the square of a correlation: its error shrinks with it, and an estimate that happens to be
+    small also believes in a small error. So value ± quantile x error would miss weak dependence in one of four samples.
+    Its square root has the same error everywhere: if the root of twice the information is normal with variance s, then
+    2 I + s is the mean of its square, and the variance of an estimate of I is 2 I s + s^2 / 2. That gives s, and the
+    interval of the root, which is squared again. Where the value is many standard errors, this is value ± quantile x
+    error to first order.
+
+    Parameters
+    ----------
+    values : float or ndarray
+        Estimates in nats; below zero they count as what chance makes of none.
+    below, above : float or ndarray
+        Their standard errors downwards and upwards, in nats.
+    level : float
+        The confidence level, between 0 and 1.
+
+    Returns
+    -------
+    low, high : float or ndarray
+        In nats, and not negative; NaN where an error is unknown, infinite where the value is.
+    """
+    quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
+    with np.errstate(invalid="ignore"):
+        low, high = _moved(values, below, -quantile), _moved(values, above, quantile)
+    is_infinite = np.isinf(values)
+    return np.where(is_infinite, values, low), np.where(is_infinite, values, high)
+
+
+def _moved(values: FloatArray | float, errors: FloatArray | float, quantile: float) -> FloatArray:
+    """Values moved by so many errors on the scale of their roots."""
+    twice = 2.0 * np.maximum(values, 0.0)
+    chance = np.sqrt(2.0) * np.asarray(errors, float)  # the variance of the root, where there is no information
+    variance = chance * chance / (twice + np.hypot(twice, chance) + SMALLEST)
+    root = np.sqrt(np.maximum(2.0 * np.asarray(values, float) + variance, 0.0))
+    moved: FloatArray = 0.5 * np.maximum(root + quantile * np.sqrt(variance), 0.0) ** 2
+    return moved

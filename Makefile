@@ -92,6 +92,7 @@ bench: $(VENV)/.installed-bench
 	@echo "Each benchmark is one command and writes its table under benchmarks/results/:"
 	@echo "  $(BIN)/python benchmarks/accuracy.py     error against the oracle on the paper's datasets"
 	@echo "  $(BIN)/python benchmarks/intervals.py    coverage of the intervals on independent datasets, into the same table"
+	@echo "  $(BIN)/python benchmarks/interval_scores.py --before FOLDER  coverage and score of intervals, beside another version"
 	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
 	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
 	@echo "  $(BIN)/python benchmarks/general.py      dependence of any shape, and none, with every base"

@@ -35,7 +35,7 @@ import matplotlib.pyplot as plt
 FloatArray = NDArray[np.float64]
 
 FOLDER, DATA = (Path(__file__).parents[1] / "docs" / name for name in ("images", "data"))
-COVERAGE = Path(__file__).parents[1] / "benchmarks" / "results" / "coverage.csv"
+COVERAGE = Path(__file__).parents[1] / "benchmarks" / "results" / "interval_scores.csv"
 DOTS_PER_INCH, COLOURS = 110, 96  # a palette keeps the files small
 BEFORE, AFTER, LINE, QUIET = "#c2571a", "#1f6f8b", "#222222", "0.75"
 CORRELATION = 0.6  # of the noise of x and y in `curved`
@@ -342,7 +342,7 @@ def gallery_pima() -> Any:
 
 
 def coverage() -> Any:
-    """Coverage of intervals by correlation, rows and columns of z: what benchmarks/coverage.py measured."""
+    """Coverage of intervals by correlation, rows and columns of z: what benchmarks/interval_scores.py measured."""
     rows = pd.read_csv(COVERAGE)
     rows = rows.assign(covers=(rows.low <= rows.truth) & (rows.truth <= rows.high))
     figure, axes = panels(3, sharey=True)

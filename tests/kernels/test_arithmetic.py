@@ -190,5 +190,3 @@ def test_only_for_compiled_code():
     for function in (arithmetic.exp, arithmetic.log, arithmetic.log_tail, arithmetic.upper_tail):
         with pytest.raises(RuntimeError, match="only for compiled code"):
             function(1.0)
-    with pytest.raises(RuntimeError, match="only for compiled code"):
-        arithmetic.like(1.0, np.float32(1.0))

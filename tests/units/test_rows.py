@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pydine.latents.scores import ScoreMap
@@ -45,6 +45,7 @@ class TestOutwards:
     def test_negated_columns(self, seed):
         """Continuous columns: no two rows are as far out as each other."""
         columns = scores(3, 50, seed)
+        assume(np.diff(np.sort((columns * columns).sum(axis=0))).min() > 1e-12)
         _, flips = shuffled(seed, 3)
         np.testing.assert_array_equal(outwards(columns * flips[:, None]), outwards(columns))
 

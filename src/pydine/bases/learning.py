@@ -8,7 +8,7 @@ between Gaussian latents, and more where a shape is fine. How large t is follows
 (`FittedUnit.unlearned`), which costs nothing to know.
 
 The three factors were chosen by mean interval score and mean error on simulated families other than those reported
-(benchmarks/coverage.py), once, for every base, number of rows, and number of columns.
+(benchmarks/interval_scores.py), once, for every base, number of rows, and number of columns.
 """
 
 from __future__ import annotations

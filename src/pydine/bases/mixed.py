@@ -27,11 +27,12 @@ import numpy as np
 from pydine.bases.average import TAKES_OVER
 from pydine.bases.base import in_errors, mixed
 from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, is_singular, wishart_bias
+from pydine.bases.learning import STACK_ABOVE
 from pydine.bases.tables import Codes, TableFit, codes_of, entropy, fit_table
 from pydine.kernels.mixing import mixture_log_density, smooth_step
 from pydine.latents.conditionals import Conditional, Context
 from pydine.latents.flows import Latents
-from pydine.latents.kinds import Alternatives, Column, ContinuousColumn, Rows
+from pydine.latents.kinds import Alternatives, Column, ContinuousColumn, NominalColumn, Rows
 from pydine.latents.mixed import MixedColumns, MixedMaker
 from pydine.types import FloatArray, RowArray
 from pydine.units.ladder import LadderSettings
@@ -40,6 +41,8 @@ from pydine.units.rows import dealt
 LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
+CELLS = "label by label"
+CELL_ROWS = 40.0, 80.0  # answer: of the rarest labels that are given, for models of their own to begin, and to count
 LEAST_LEFT = 1e-12  # guard: share of an entropy that is not explained, for its logarithm
 MOST_TARGETS = 3  # answer: columns of a side that is predicted column by column although the other one has fewer
 
@@ -57,6 +60,8 @@ class MixedEstimate:
         What each model counts.
     models : MixedModels, optional
         Those of densities, which know what to say of new rows.
+    hidden : float
+        How much more there may be that was not learned, as a standard error.
     """
 
     value: float
@@ -65,6 +70,12 @@ class MixedEstimate:
     held_out: FloatArray
     weights: dict[str, float]
     models: MixedModels | None = None
+    hidden: float = 0.0
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        """Standard errors downwards and upwards, in nats."""
+        return self.standard_error, float(np.hypot(self.standard_error, self.hidden))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +156,7 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     value, error = _averaged((share, table.value, table.standard_error), (found.value, found.standard_error))
     ratios = [share * table.ratios + (1.0 - share) * part for part in (found.in_sample, found.held_out)]
     weights = {"table": share, **{name: (1.0 - share) * weight for name, weight in found.weights.items()}}
-    return MixedEstimate(value, error, ratios[0], ratios[1], weights, found.models)
+    return MixedEstimate(value, error, ratios[0], ratios[1], weights, found.models, (1.0 - share) * found.hidden)
 
 
 def _averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
@@ -172,7 +183,7 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     share = smooth_step(in_errors(found.held_out), *TAKES_OVER)
     if latents is not None and share < 1.0:
         value, error = _averaged((share, value, error), closed_form(latents, bound))
-    return replace(found, value=value, standard_error=error)
+    return replace(found, value=value, standard_error=error, hidden=share * found.hidden)
 
 
 def least_error(value: float, bound: float, n: int) -> float:
@@ -250,13 +261,52 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
         if plan.base
     }
     nothing = np.zeros(columns.n_rows)
-    held_out, weights = mixed(np.array([nothing, *(held for _, _, held in compared.values())]), folds)
-    in_sample = mixture_log_density(np.array([nothing, *(seen for _, seen, _ in compared.values())]), weights)
-    value, error = balanced(in_sample, held_out, maker.ladder.folds)
+    held = np.array([nothing, *(held for _, _, held in compared.values())])
+    seen = np.array([nothing, *(seen for _, seen, _ in compared.values())])
+    names, trust, every = ["none", *compared], np.ones(len(held)), held
+    if (cells := _cell_by_cell(columns, maker)) is not None:
+        names, trust = [*names, CELLS], np.append(trust, cells.trust)
+        seen, every = np.vstack([seen, cells.in_sample]), np.vstack([held, cells.held_out])
+    held_out, weights = mixed(every, folds, trust)
+    in_sample = mixture_log_density(seen, weights)
+    value, error, hidden = balanced(in_sample, held_out, maker.ladder.folds)
     ratios = tuple(ratio for ratio, _, _ in compared.values())
-    models = MixedModels(ratios, weights, tuple(c for name in ALONE for c in found[name]))
-    counted = dict(zip(["none", *compared], weights.tolist(), strict=True))
-    return MixedEstimate(value, error, in_sample, held_out, counted, models)
+    of_new_rows = weights if cells is None else mixed(held, folds)[1]
+    models = MixedModels(ratios, of_new_rows, tuple(c for name in ALONE for c in found[name]))
+    counted = dict(zip(names, weights.tolist(), strict=True))
+    return MixedEstimate(value, error, in_sample, held_out, counted, models, hidden)
+
+
+class _Cells(NamedTuple):
+    """Log-ratios of rows (n,), in nats, by models of their own for every label in z, and how far these count."""
+
+    in_sample: FloatArray
+    held_out: FloatArray
+    trust: float
+
+
+def _cell_by_cell(columns: MixedColumns, maker: MixedMaker) -> _Cells | None:
+    """What models of the rows of each combination of the labels in z say, given the rest of z.
+
+    I(X;Y|Z) is the mean of what it is for each label. A label that changes everything is learned best this way, and one
+    that changes little is learned best by models of all rows. None if there are no labels, or too few rows of some.
+    """
+    labels = [column for column in columns.z if isinstance(column, NominalColumn)]
+    rest = tuple(column for column in columns.z if not isinstance(column, NominalColumn))
+    if not labels:
+        return None
+    cells = codes_of_columns(labels)
+    trust = smooth_step(float(np.bincount(cells).min()), *CELL_ROWS)
+    if trust == 0.0:
+        return None
+    in_sample, held_out = np.zeros((2, columns.n_rows))
+    for cell in range(int(cells.max()) + 1):
+        rows = np.flatnonzero(cells == cell)
+        some = replace(columns, z=rest).only(rows)
+        if some.x and some.y:
+            found = by_densities(some, maker)
+            in_sample[rows], held_out[rows] = found.in_sample, found.held_out
+    return _Cells(in_sample, held_out, trust)
 
 
 def _compared(
@@ -363,12 +413,13 @@ def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
     return plans
 
 
-def balanced(in_sample: FloatArray, held_out: FloatArray, folds: int) -> tuple[float, float]:
+def balanced(in_sample: FloatArray, held_out: FloatArray, folds: int) -> tuple[float, float, float]:
     """The mean of log-ratios of rows that were seen, and were not, in which what is learned by chance cancels.
 
-    The standard error adds a quarter of their difference to that of the rows: the cancellation is not exact.
+    Its standard error adds a quarter of their difference to that of the rows: the cancellation is not exact. What
+    makes for a difference is still being learned, so there may be more than there seems (`learning`): the third.
     """
     share = folds / (2.0 * folds - 1.0)  # of those that were seen
     rows = share * in_sample + (1.0 - share) * held_out
-    sampling = float(rows.std() / np.sqrt(len(rows)))
-    return float(rows.mean()), float(np.hypot(sampling, 0.25 * (in_sample.mean() - held_out.mean())))
+    sampling, optimism = float(rows.std() / np.sqrt(len(rows))), float(in_sample.mean() - held_out.mean())
+    return float(rows.mean()), float(np.hypot(sampling, 0.25 * optimism)), STACK_ABOVE * max(optimism, 0.0)

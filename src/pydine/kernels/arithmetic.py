@@ -46,17 +46,16 @@ _double_from_bits = _reinterpreted(types.int64, types.float64, ir.DoubleType())
 _bits_from_double = _reinterpreted(types.float64, types.int64, ir.IntType(64))
 
 
-def like(value, reference):
-    """Return `value` as a number of the type of `reference`, so that float32 code stays float32."""
-    raise RuntimeError("only for compiled code")
-
-
-@overload(like, inline="always")
-def _like(value, reference):
+@intrinsic
+def like(typing_context, value, reference):
+    """A float64 as a number of the type of `reference`, or of its entries, so that float32 code stays float32."""
     kind = reference.dtype if isinstance(reference, types.Array) else reference
-    if kind == types.float32:
-        return lambda value, reference: np.float32(value)
-    return lambda value, reference: np.float64(value)
+    kind = types.float32 if kind == types.float32 else types.float64
+
+    def generate(context, builder, signature, args):
+        return args[0] if kind == types.float64 else builder.fptrunc(args[0], ir.FloatType())
+
+    return kind(types.float64, reference), generate
 
 
 # --- sums of products over fixed lanes --------------------------------------------------------------------------------
@@ -174,6 +173,9 @@ def row_dots(typing_context, a, i, b, j):
 
 # --- exp and log ------------------------------------------------------------------------------------------------------
 
+# These two are inlined by LLVM, late, and still vectorise. Inlined by Numba, as the tails below must be for that, each
+# call would be typed and lowered by itself, and a first call take a quarter longer.
+
 
 def exp(x):
     """Return e to the power x, of -87 to 88 in float32 and of -708 to 709 in float64, clamped beyond.
@@ -183,7 +185,7 @@ def exp(x):
     raise RuntimeError("only for compiled code")
 
 
-@overload(exp, inline="always")
+@overload(exp)
 def _exp(x):
     # e^x = 2^n e^r with |r| <= ln(2) / 2: Taylor polynomials, of degree 6 and 13, are exact to the last bit or two.
     def exp_float32(x):
@@ -217,7 +219,7 @@ def log(x):
     raise RuntimeError("only for compiled code")
 
 
-@overload(log, inline="always")
+@overload(log)
 def _log(x):
     # x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); ln(1 + f) = 2 artanh(f / (2 + f)).
     def log_float32(x):

@@ -53,7 +53,9 @@ def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = nb.njit(nogil=True, error_model="numpy", inline="always" if inlined else "never")(function)
+        # Nobody calls these from C, and the wrapper for it takes as long to compile as many a function.
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+        dispatcher = nb.njit(**options, inline="always" if inlined else "never")(function)
         if not inlined:
             keep(dispatcher, SOURCES_DIGEST)
         return dispatcher

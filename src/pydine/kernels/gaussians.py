@@ -9,13 +9,16 @@ import numpy as np
 from pydine.kernels.arithmetic import dot, exp, log
 from pydine.kernels.compilation import compiled
 from pydine.kernels.regression import largest_eigenvector
+from pydine.types import FloatArray
 
 BLOCK = 256  # memory: rows that are worked on together: their terms stay in the cache
 LEAST = 1e-300  # guard: the least a weight or count is, for its logarithm and ratios
 SMALLEST_VARIANCE = 1e-12  # guard: of a column given those before it
 
+_part = compiled(inlined=True)
 
-@compiled()
+
+@_part
 def _whitener(covariance, d, whitener):
     """Inverse of the Cholesky factor of the leading (d, d) of a covariance, in `whitener`, and its log-determinant."""
     factor, log_determinant = np.zeros((d, d)), 0.0
@@ -36,7 +39,7 @@ def _whitener(covariance, d, whitener):
     return log_determinant
 
 
-@compiled()
+@_part
 def _prepared(weights, means, covariances):
     """What the terms of a mixture need: constants (k,), whiteners (k, d, d) and whitened means (k, d)."""
     k, d = means.shape
@@ -49,7 +52,7 @@ def _prepared(weights, means, covariances):
     return constants, whiteners, middles
 
 
-@compiled()
+@_part
 def _terms(rows, constants, whiteners, middles, terms):
     """ln w_j + ln N(row; mean_j, covariance_j) but for d/2 ln(2 pi), rows (d, m), in `terms` (k, m)."""
     d, m = rows.shape
@@ -69,7 +72,7 @@ def _terms(rows, constants, whiteners, middles, terms):
                 terms[j, i] -= 0.5 * white[i] * white[i]
 
 
-@compiled()
+@_part
 def _shared(terms, densities):
     """Turn terms (k, m) into the shares of each component in each row, and put log-densities (m,) beside them."""
     k, m = terms.shape
@@ -92,36 +95,67 @@ def _shared(terms, densities):
 
 
 @compiled()
-def _moments(rows, weights, means, covariances, counts, sums, products):
-    """Expected counts (k,), sums (k, d) and products (k, d, d) of each component's rows, and the mean log-density.
+def _em(rows, weights, means, covariances, prior, strength, iterations, tolerance, densities):
+    """EM as in `fit_gaussians`; without iterations, log-densities of rows under the mixture as it is.
 
-    Products are on and below the diagonal.
+    Both are one function, as each that calls another would be compiled with a copy of it. `densities` (n,) receives
+    ln p + d/2 ln(2 pi) under the mixture before the last update.
     """
     (k, d), n = means.shape, rows.shape[1]
-    constants, whiteners, middles = _prepared(weights, means, covariances)
-    counts[:], sums[:], products[:] = 0.0, 0.0, 0.0
-    likelihood = 0.0
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        block = np.empty((d, m))
-        block[:] = rows[:, start : start + m]
-        shares, densities, ones, weighted = np.empty((k, m)), np.empty(m), np.ones(m), np.empty(m)
-        _terms(block, constants, whiteners, middles, shares)
-        _shared(shares, densities)
-        likelihood += dot(densities, ones)
-        for j in range(k):
-            counts[j] += dot(shares[j], ones)
+    counts, sums, products = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
+    last = -np.inf
+    for _ in range(max(iterations, 1)):
+        constants, whiteners, middles = _prepared(weights, means, covariances)
+        counts[:], sums[:], products[:] = 0.0, 0.0, 0.0
+        likelihood = 0.0
+        for start in range(0, n, BLOCK):
+            m = min(BLOCK, n - start)
+            block, shares = np.empty((d, m)), np.empty((k, m))
+            some, ones, weighted = np.empty(m), np.ones(m), np.empty(m)
             for a in range(d):
                 for i in range(m):
-                    weighted[i] = shares[j, i] * block[a, i]
-                sums[j, a] += dot(weighted, ones)
+                    block[a, i] = rows[a, start + i]
+            _terms(block, constants, whiteners, middles, shares)
+            _shared(shares, some)
+            likelihood += dot(some, ones)
+            for i in range(m):
+                densities[start + i] = some[i]
+            if iterations == 0:
+                continue
+            for j in range(k):
+                counts[j] += dot(shares[j], ones)
+                for a in range(d):
+                    for i in range(m):
+                        weighted[i] = shares[j, i] * block[a, i]
+                    sums[j, a] += dot(weighted, ones)
+                    for b in range(a + 1):
+                        products[j, a, b] += dot(weighted, block[b])
+        if iterations == 0:
+            break
+        for j in range(k):
+            count = max(counts[j], LEAST)
+            weights[j] = count / n
+            for a in range(d):
+                means[j, a] = sums[j, a] / count
+            for a in range(d):
                 for b in range(a + 1):
-                    products[j, a, b] += dot(weighted, block[b])
-    return likelihood / n
+                    spread = products[j, a, b] - count * means[j, a] * means[j, b] + strength * prior[a, b]
+                    covariances[j, a, b] = covariances[j, b, a] = spread / (count + strength)
+        if likelihood / n - last < tolerance:
+            break
+        last = likelihood / n
 
 
-@compiled()
-def fit_gaussians(rows, weights, means, covariances, prior, strength, iterations, tolerance):
+def fit_gaussians(
+    rows: FloatArray,
+    weights: FloatArray,
+    means: FloatArray,
+    covariances: FloatArray,
+    prior: FloatArray,
+    strength: float,
+    iterations: int,
+    tolerance: float,
+) -> None:
     """Fit a mixture of Gaussians to rows (d, n) by EM, from where it is; it is changed in place.
 
     Each covariance has an inverse Wishart prior that counts as `strength` rows with the covariance `prior` (d, d): what
@@ -133,30 +167,15 @@ def fit_gaussians(rows, weights, means, covariances, prior, strength, iterations
     weights, means, covariances : (k,), (k, d), (k, d, d) float64
     prior : (d, d) float64
     strength : float
-    iterations : int
+    iterations : int, at least 1.
     tolerance : float, nats a row that an iteration must add for another one to follow.
     """
-    (k, d), n = means.shape, rows.shape[1]
-    counts, sums, products = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
-    last = -np.inf
-    for _ in range(iterations):
-        likelihood = _moments(rows, weights, means, covariances, counts, sums, products)
-        for j in range(k):
-            count = max(counts[j], LEAST)
-            weights[j] = count / n
-            for a in range(d):
-                means[j, a] = sums[j, a] / count
-            for a in range(d):
-                for b in range(a + 1):
-                    spread = products[j, a, b] - count * means[j, a] * means[j, b] + strength * prior[a, b]
-                    covariances[j, a, b] = covariances[j, b, a] = spread / (count + strength)
-        if likelihood - last < tolerance:
-            break
-        last = likelihood
+    _em(rows, weights, means, covariances, prior, strength, iterations, tolerance, np.empty(rows.shape[1]))
 
 
-@compiled()
-def split_gaussians(weights, means, covariances, distance):
+def split_gaussians(
+    weights: FloatArray, means: FloatArray, covariances: FloatArray, distance: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Each component as two of half its weight, side by side along its longest axis, with its mean and covariance.
 
     Parameters
@@ -168,25 +187,18 @@ def split_gaussians(weights, means, covariances, distance):
     -------
     The same of 2 k components.
     """
-    k, d = means.shape
-    halves, places, spreads = np.empty(2 * k), np.empty((2 * k, d)), np.empty((2 * k, d, d))
-    for j in range(k):
-        axis, variance = largest_eigenvector(covariances[j]), 0.0
-        for a in range(d):
-            for b in range(d):
-                variance += axis[a] * covariances[j, a, b] * axis[b]
-        for side in range(2):
-            step = (1.0 - 2.0 * side) * distance * np.sqrt(variance)
-            halves[2 * j + side] = 0.5 * weights[j]
-            for a in range(d):
-                places[2 * j + side, a] = means[j, a] + step * axis[a]
-                for b in range(d):
-                    spreads[2 * j + side, a, b] = covariances[j, a, b] - step * step * axis[a] * axis[b]
-    return halves, places, spreads
+    axes = np.array([largest_eigenvector(covariance) for covariance in covariances])
+    terms = axes[:, :, None] * covariances * axes[:, None, :]
+    variances = np.cumsum(terms.reshape(len(axes), -1), axis=1)[:, -1]  # one after the other, on every machine
+    steps = distance * np.sqrt(variances)[:, None]
+    places = np.stack([means + steps * axes, means - steps * axes], axis=1)
+    spreads = covariances - (steps * steps * axes)[:, :, None] * axes[:, None, :]
+    return np.repeat(0.5 * weights, 2), places.reshape(-1, means.shape[1]), np.repeat(spreads, 2, axis=0)
 
 
-@compiled()
-def gaussians_log_ratio(rows, dx, weights, means, covariances):
+def gaussians_log_ratio(
+    rows: FloatArray, dx: int, weights: FloatArray, means: FloatArray, covariances: FloatArray
+) -> FloatArray:
     """ln p(x, y) - ln p(x) - ln p(y) of rows (d, n) under a mixture of Gaussians; the first dx columns are x.
 
     The marginals of a mixture of Gaussians are mixtures of the Gaussians' marginals.
@@ -195,21 +207,12 @@ def gaussians_log_ratio(rows, dx, weights, means, covariances):
     -------
     (n,) float64, nats.
     """
-    (k, d), n = means.shape, rows.shape[1]
-    ratios = np.zeros(n)
-    for part in range(3):
-        first, last = (0, d) if part == 0 else (0, dx) if part == 1 else (dx, d)
-        sign = 1.0 if part == 0 else -1.0
-        some_means = means[:, first:last].copy()
-        some_covariances = covariances[:, first:last, first:last].copy()
-        constants, whiteners, middles = _prepared(weights, some_means, some_covariances)
-        for start in range(0, n, BLOCK):
-            m = min(BLOCK, n - start)
-            block = np.empty((last - first, m))
-            block[:] = rows[first:last, start : start + m]
-            terms, densities = np.empty((k, m)), np.empty(m)
-            _terms(block, constants, whiteners, middles, terms)
-            _shared(terms, densities)
-            for i in range(m):
-                ratios[start + i] += sign * densities[i]
+    ratios, densities = np.zeros(rows.shape[1]), np.empty(rows.shape[1])
+    for sign, columns in ((1.0, slice(None)), (-1.0, slice(dx)), (-1.0, slice(dx, None))):
+        some = [
+            np.ascontiguousarray(part)
+            for part in (rows[columns], weights, means[:, columns], covariances[:, columns, columns])
+        ]
+        _em(*some, some[-1][0], 0.0, 0, 0.0, densities)
+        ratios += sign * densities
     return ratios

@@ -43,10 +43,8 @@ def _lower_quantile(p):
 def quantiles(lower: FloatArray, upper: FloatArray, out: FloatArray) -> None:
     """Quantiles of rows whose two tails are given, each as exact as can be, in `out`; all of shape (n,)."""
     for i in range(lower.shape[0]):
-        if lower[i] < upper[i]:
-            out[i] = _lower_quantile(max(lower[i], 1e-300))
-        else:
-            out[i] = -_lower_quantile(max(upper[i], 1e-300))
+        quantile = _lower_quantile(max(min(lower[i], upper[i]), 1e-300))
+        out[i] = quantile if lower[i] < upper[i] else -quantile
 
 
 @compiled()
@@ -65,22 +63,13 @@ def log_quantiles(log_lower: FloatArray) -> FloatArray:
     return out
 
 
-@compiled()
-def _half_scores(n):
-    """Quantiles of k / (2 n + 2) for k = 1, ..., n + 1."""
-    out = np.empty(n + 1)
-    for k in range(n + 1):
-        out[k] = _lower_quantile((k + 1.0) / (2.0 * n + 2.0))
-    return out
-
-
 @lru_cache(maxsize=TABLES_KEPT)
 def rank_scores(n: int) -> FloatArray:
     """Normal scores of the ranks 1/2, 1, 3/2, ... of n rows, Phi^-1(rank / (n + 1)), shape (2 n + 2,), from rank 0 on.
 
     The rank r is at place 2 r. Scores of ranks that are as far from the middle are each other's negatives to the bit.
     """
-    lower = _half_scores(n)
+    lower = normal_quantile(np.arange(1.0, n + 2.0) / (2.0 * n + 2.0))
     lower[-1] = 0.0
     table: FloatArray = np.concatenate([[-np.inf], lower, -lower[-2::-1]])
     table.flags.writeable = False

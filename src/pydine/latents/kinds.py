@@ -95,6 +95,7 @@ class Column(ABC):
         Numbers, or the numbers of labels, from 0 on: the most frequent first.
     """
 
+    KIND: ClassVar[Kind]
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place")  # in files; the rest follows from them
 
     def __init__(self, values: FloatArray) -> None:
@@ -169,6 +170,7 @@ class ContinuousColumn(Column):
         If the numbers are latents of other ones: of which, and given what.
     """
 
+    KIND: ClassVar[Kind] = Kind.CONTINUOUS
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "given")
     given: Conditional | None = None
 
@@ -221,6 +223,8 @@ class ContinuousColumn(Column):
 
 class OrdinalColumn(Column):
     """Ordered steps, some of which may be as fine as points."""
+
+    KIND: ClassVar[Kind] = Kind.ORDINAL
 
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
@@ -293,6 +297,7 @@ class OrdinalColumn(Column):
 class NominalColumn(Column):
     """Labels, as a series of yes/no questions about them."""
 
+    KIND: ClassVar[Kind] = Kind.NOMINAL
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "numbers")
 
     def __init__(self, values: FloatArray) -> None:

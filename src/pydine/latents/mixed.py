@@ -160,6 +160,16 @@ class MixedColumns:
         """The same with x and y in each other's place."""
         return replace(self, x=self.y, y=self.x)
 
+    def only(self, rows: RowArray) -> MixedColumns:
+        """Some of the rows, without the columns that are constant there."""
+        groups = [
+            [column for column in group if np.ptp(column.values[rows]) > 0.0] for group in (self.x, self.y, self.z)
+        ]
+        every = [column for group in groups for column in group]
+        found = canonical([column.values[rows] for column in every], [column.KIND for column in every])
+        dx, dy = len(groups[0]), len(groups[1])
+        return replace(self, x=tuple(found[:dx]), y=tuple(found[dx : dx + dy]), z=tuple(found[dx + dy :]))
+
     @property
     def n_rows(self) -> int:
         """Rows."""

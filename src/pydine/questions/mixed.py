@@ -231,7 +231,7 @@ def _chained(
         return Verdict.INFINITE
     if all(part is Verdict.NOTHING_LEFT for part in parts):
         return Verdict.NOTHING_LEFT
-    value, variance = 0.0, 0.0
+    value, variance, hidden = 0.0, 0.0, 0.0
     in_sample, held_out = np.zeros((2, n))
     weights: dict[str, float] = {}
     for name, part, places in (("point masses", parts[0], slice(None)), ("beside them", parts[1], rows)):
@@ -241,12 +241,13 @@ def _chained(
         found = _of_part(part)
         value += share * found.value
         variance += (share * found.standard_error) ** 2
+        hidden = float(np.hypot(hidden, share * found.hidden))
         in_sample[places] += found.in_sample
         held_out[places] += found.held_out
         weights[name] = share
     spread = 0.5 * (in_sample + held_out)
     error = max(float(np.sqrt(variance)), float(spread.std() / np.sqrt(n)))
-    return MixedEstimate(value, error, in_sample, held_out, weights)
+    return MixedEstimate(value, error, in_sample, held_out, weights, None, hidden)
 
 
 def _varies(question: Question) -> bool:
@@ -259,4 +260,6 @@ def _of_part(part: object) -> MixedEstimate:
         return part.estimate
     information, held = part.information, part.held_out()  # type: ignore[attr-defined]
     seen = part.of_rows(slice(None))  # type: ignore[attr-defined]
-    return MixedEstimate(information.value, information.standard_error, seen, seen if held is None else held, {})
+    below, above = information.errors or (information.standard_error, information.standard_error)
+    hidden = float(np.sqrt(max(above**2 - below**2, 0.0)))
+    return MixedEstimate(information.value, below, seen, seen if held is None else held, {}, None, hidden)

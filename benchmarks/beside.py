@@ -21,12 +21,14 @@ HERE = Path(__file__).parents[1]
 
 NOTES = """
 Processor milliseconds of `mutual_information` and `independence_test` at n = 1000, as means over three confounded
-families of the best of three calls each, warm; the least of {rounds} rounds of the versions in turn. First call: a
-process that has to compile everything, once a version. "before" is {before}.
+families (for dz = 0, over the noise that they are made of) of the best of three calls each, warm; the least of {rounds}
+rounds of the versions in turn. First call: a process that has to compile everything, once a version. "before" is
+{before}.
 """.strip()
 
 TIMES = """
 import json, time, warnings
+from dataclasses import replace
 warnings.simplefilter("ignore")
 import pydine
 from pydine.experiments.conditional import FAMILIES, sample
@@ -35,13 +37,20 @@ ASKED = {
     "estimate": lambda d: pydine.mutual_information(d.x, d.y, d.z, n_jobs=1),
     "test": lambda d: pydine.independence_test(d.x, d.y, d.z),
 }
+
+
+def drawn(family, dz, rho):
+    data = sample(family, 1000, max(dz, 1), rho, 0)
+    return data if dz else replace(data, x=data.latent_x, y=data.latent_y, z=None)
+
+
 found = {}
-for dz in (1, 5, 20):
+for dz in (0, 1, 5, 20):
     for rho in (0.0, 0.6):
         for name, ask in ASKED.items():
             best = []
             for family in list(FAMILIES)[:3]:
-                data, times = sample(family, 1000, dz, rho, 0), []
+                data, times = drawn(family, dz, rho), []
                 for _ in range(4):
                     start = time.process_time()
                     ask(data)

@@ -71,21 +71,30 @@ def student_scores(scores: FloatArray, degrees: float) -> FloatArray:
 def score_maps(columns: FloatArray) -> tuple[tuple[ScoreMap, ...], FloatArray]:
     """Normal scores of columns (d, n), and the maps to them.
 
-    A row's place within its rank is another one for each rank and column. All columns would share one grid of scores
-    otherwise, and a density can be as high as it likes where two grids meet. The places are multiples of square roots
-    of primes, which fill the unit interval evenly, and are mirrored where a column is.
+    All columns would share one grid of scores if ranks were whole numbers, and a density can be as high as it likes
+    where two grids meet. So they are not: see `places`.
     """
-    maps, scores, n = [], np.empty(columns.shape), columns.shape[1]
+    maps = tuple(ScoreMap.fit(np.ascontiguousarray(column))[0] for column in columns)
+    shares = places(columns) / columns.shape[1]
+    scores = normal_quantile(np.clip(shares, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
+    return maps, np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
+
+
+def places(columns: FloatArray) -> FloatArray:
+    """Where rows of columns (d, n) are among the others, between 0 and n, same shape.
+
+    A row's place within its rank is another one for each rank and column. The places are multiples of square roots of
+    primes, which fill the unit interval evenly, and are mirrored where a column is.
+    """
+    found, n = np.empty(columns.shape), columns.shape[1]
     steps = np.arange(n) - 0.5 * (n - 1)
     for i, column in enumerate(columns):
-        maps.append(ScoreMap.fit(np.ascontiguousarray(column))[0])
-        within = np.mod(0.5 + steps * np.sqrt(_prime(i)), 1.0)
-        places = np.clip((np.arange(n) + within) / n, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
         order = np.argsort(column, kind="stable")
-        if len(maps[i].values) < n:  # tied rows go by the other columns
+        ordered = column[order]
+        if np.any(ordered[1:] == ordered[:-1]):  # tied rows go by the other columns
             order = np.lexsort((*columns, column))
-        scores[i, order] = normal_quantile(places)
-    return tuple(maps), np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
+        found[i, order] = np.arange(n) + np.mod(0.5 + steps * np.sqrt(_prime(i)), 1.0)
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.average import pooled, weights_of
+from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
 from pydine.bases.learning import Learned, between, gaussian_sensitivity, relearned, sensitivity, with_unlearned
 from pydine.bases.mixture import MixtureBase
+from pydine.bases.neighbours import completed
 from pydine.bases.student import StudentBase
 from pydine.bases.tables import codes_of, entropy
 from pydine.inputs.kinds import Kind, atoms_of
@@ -329,22 +330,27 @@ def _fit_bases(
     flow, mixture, student = FlowBase(ladder, settings.n_jobs, settings.cache), MixtureBase(folds), StudentBase(folds)
     if settings.base != "auto":
         named: dict[str, Base] = {"flow": flow, "mixture": mixture, "student": student}
-        return (Part(1.0, *by_column, named[settings.base].fit(seen)),), {}
+        base = named[settings.base].fit(seen)
+        if settings.base != "student":
+            base = completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base])[1]))
+        return (Part(1.0, *by_column, base),), {}
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
     of_columns = plain if by_column[1] is latents else GaussianBase(folds).fit(seen)
     fitted_student = student.fit(seen)
     stack = mixture.stack([of_columns, fitted_student], seen)
     compared = [plain, fitted_student, stack.as_base("mixture"), flow.fit_beside(stack, seen)]
     weights = weights_of(compared, nested=2)
-    parts = (*alone, *(Part(0.0, *by_column, base) for base in compared[1:]))
+    rich = compared[1:] if some is None else [of_all_rows(base, plain, gaussian) for base in compared[1:]]
+    parts = (*alone, *(Part(0.0, *by_column, base) for base in rich))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
         "weights": {base.name: float(weight) for base, weight in zip(compared, weights, strict=True)},
         "held_out": {base.name: float(held.mean()) for base, held in zip(compared, held_out, strict=True)},
         "gain_over_gaussian": float((weights @ held_out - held_out[0]).mean()),
     }
-    weighted = zip(parts, weights.tolist(), strict=True)
-    return tuple(part._replace(weight=weight) for part, weight in weighted if weight > 0.0), details
+    weighted = [part._replace(weight=weight) for part, weight in zip(parts, weights.tolist(), strict=True)]
+    weighted[2:] = [p._replace(base=completed(p.base, seen)) if p.weight > 0.0 else p for p in weighted[2:]]
+    return tuple(part for part in weighted if part.weight > 0.0), details
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:

@@ -43,6 +43,7 @@ LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
 CELLS = "label by label"
+MOST_CODES = 24  # answer: values of a discrete column in such tables, as many as there are labels by themselves
 BINS = 8, 16, 32  # answer: of a number beside a label: held-out rows say which counts
 CELL_ROWS = 40.0, 80.0  # answer: of the rarest labels that are given, for models of their own to begin, and to count
 LEAST_LEFT = 1e-12  # guard: share of an entropy that is not explained, for its logarithm
@@ -291,6 +292,8 @@ def _binned(columns: MixedColumns, folds: Sequence[RowArray]) -> dict[str, tuple
         return {}
     number, other = sorted((columns.x[0], columns.y[0]), key=lambda column: column.is_discrete)
     scores, codes = columns.context([number]).values[0], codes_of_columns([other])
+    if codes.max() >= MOST_CODES:
+        return {}
     found = {}
     for count in BINS:
         bins = np.searchsorted(normal_quantile(np.arange(1.0, count) / count), scores)

@@ -1,14 +1,22 @@
 """A table beyond memory: I(x; y | z) and all pairs of 6 columns, streamed, with time and memory above the interpreter.
 
-python benchmarks/rows.py --rows 1e8                  makes the file first, in parts of a million rows
-python benchmarks/rows.py --rows 1e6 --sample 250000  also in memory, and how far apart the answers are
+python benchmarks/rows.py                             10,000,000 rows; the file is made first, in parts of a million
+python benchmarks/rows.py --rows 1e8                  5 GB on disk, and about 20 microseconds of CPU a row
+python benchmarks/rows.py --rows 1e6 --sample 250000  what another size of the sample would do
+
+A million rows are asked about in memory too, with the rows of the file's first part: how far apart the answers are.
 """
 
 import argparse
+import math
 import resource
 import tempfile
 import time
 from pathlib import Path
+
+from common import RESULTS, Bar, bar_table, markdown, provenance, report
+
+# isort: split
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +27,20 @@ from pydine.inputs import streams
 
 PART = 1_000_000
 GIVEN = ["z0", "z1", "z2"]
+TRUTH = 0.5 * math.log(1.09)  # of x and y given z
+MOST_GIB, MOST_ERRORS = 1.5, 0.01
+
+
+class Counted:
+    """A stream that counts how often it is gone through."""
+
+    def __init__(self, path: Path) -> None:
+        self.stream, self.passes = streams.stream_of(path), 0
+        self.names, self.labels = self.stream.names, self.stream.labels
+
+    def batches(self, columns):
+        self.passes += 1
+        return self.stream.batches(columns)
 
 
 def part(i: int, rows: int) -> pa.Table:
@@ -30,39 +52,88 @@ def part(i: int, rows: int) -> pa.Table:
 
 
 def make(path: Path, rows: int) -> None:
-    with pq.ParquetWriter(path, part(0, 1).schema) as writer:
+    """Write the file: it is whole or not there."""
+    unfinished = path.with_suffix(".unfinished")
+    with pq.ParquetWriter(unfinished, part(0, 1).schema) as writer:
         for i, start in enumerate(range(0, rows, PART)):
             writer.write_table(part(i, min(PART, rows - start)))
+    unfinished.replace(path)
 
 
 def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
+def asked(name: str, path: Path) -> dict[str, object]:
+    """Ask a question of a file, and say what it took."""
+    stream = Counted(path)
+    data = streams.Selection(stream, stream.names)
+    before, cpu, wall = peak(), time.process_time(), time.perf_counter()
+    if name == "pairs":
+        found = pydine.pairwise_information(data, GIVEN)
+        value, error = found.values[0, 1], found.standard_errors[0, 1]
+    else:
+        found = pydine.mutual_information("x", "y", GIVEN, data=data)
+        value, error = found.value, found.standard_error
+    print(found, f"\n{time.process_time() - cpu:.0f} s of CPU, peak {peak():.2f} GiB", flush=True)
+    return {
+        "question": "I(x; y given z)" if name != "pairs" else "all pairs given z: x and y",
+        "nats": f"{value:.5f}",
+        "standard error": f"{error:.5f}",
+        "passes": stream.passes,
+        "CPU, s": f"{time.process_time() - cpu:.0f}",
+        "s": f"{time.perf_counter() - wall:.0f}",
+        "GiB more": f"{peak() - before:.2f}",
+    }
+
+
+def apart(path: Path) -> dict[str, float]:
+    """How far answers from a file and from memory are apart, in standard errors."""
+    table = pq.read_table(path)
+    pairs = [pydine.pairwise_information(data, GIVEN) for data in (path, table)]
+    alone = [pydine.mutual_information("x", "y", GIVEN, data=data) for data in (path, table)]
+    return {
+        "I(x; y given z)": abs(alone[0].value - alone[1].value) / alone[1].standard_error,
+        "all pairs": float(np.nanmax(np.abs(pairs[0].values - pairs[1].values) / pairs[1].standard_errors)),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=float, default=1e7)
     parser.add_argument("--sample", type=int, default=streams.SAMPLE_ROWS, help="rows that flows are learned from")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where files are made")
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--keep", action="store_true", help="leave the files where they are")
     options = parser.parse_args()
-    rows = int(options.rows)
-    path = options.folder / f"pydine-rows-{rows}.parquet"
-    if not path.exists():
-        make(path, rows)
+    rows, streams.SAMPLE_ROWS = int(options.rows), options.sample
+    paths = [options.folder / f"pydine-rows-{count}.parquet" for count in (rows, PART)]
+    for path, count in zip(paths, (rows, PART), strict=True):
+        if not path.exists():
+            make(path, count)
     pydine.mutual_information(*np.random.default_rng(0).standard_normal((3, 300)))  # compiled
-    streams.SAMPLE_ROWS, before = options.sample, peak()
-    start, wall = time.process_time(), time.perf_counter()
-    found = pydine.mutual_information("x", "y", GIVEN, data=path)
-    print(found, f"\n  {time.process_time() - start:.0f} s of CPU, {time.perf_counter() - wall:.0f} s", flush=True)
-    start = time.process_time()
-    pairs = pydine.pairwise_information(path, GIVEN)
-    print(pairs, f"\n  {time.process_time() - start:.0f} s of CPU", flush=True)
-    print(f"{rows:,} rows: {peak() - before:.2f} GiB above the interpreter")
-    if rows <= 2 * PART:
-        table = pq.read_table(path)
-        here, every = pydine.mutual_information("x", "y", GIVEN, data=table), pydine.pairwise_information(table, GIVEN)
-        far = np.nanmax(np.abs(pairs.values - every.values) / every.standard_errors)
-        print(f"from memory: {(found.value - here.value) / here.standard_error:+.4f} standard errors; pairs {far:.4f}")
+    pydine.pairwise_information(np.random.default_rng(0).standard_normal((300, 3)))
+    before = peak()
+    lines = [asked(name, paths[0]) for name in ("one", "pairs")]
+    above, passes = peak() - before, max(int(line["passes"]) for line in lines)
+    far = apart(paths[1])
+    error = abs(float(lines[0]["nats"]) - TRUTH) / float(lines[0]["standard error"])
+    bars = [
+        Bar(f"3. {rows:,} rows: GiB above the interpreter", above, high=MOST_GIB),
+        Bar("3. passes over the file, most of a question", passes, high=2),
+        *(Bar(f"3. {PART:,} rows, {name}: standard errors from memory", far[name], high=MOST_ERRORS) for name in far),
+    ]
+    report(
+        options.output / f"rows_{rows:.0e}.md".replace("+", ""),
+        f"# {rows:,} rows x 6 columns in Parquet\n\n`benchmarks/rows.py --rows {rows:.0e}`, with a sample of at most "
+        f"{options.sample:,} rows. The truth is {TRUTH:.5f} nats, {error:.1f} standard errors from the answer.",
+        "## Bars\n\n" + bar_table(bars),
+        "## Questions\n\n" + markdown(lines),
+        provenance(),
+    )
+    if not options.keep:
+        for path in paths:
+            path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

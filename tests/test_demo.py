@@ -55,7 +55,7 @@ def test_nothing_is_cut_off(width, meanings):
     assert max(map(len, text.splitlines())) <= width
     assert ("body mass index" in text) == meanings
     assert "0.200 ± 0.010" in text
-    assert "[0.180, 0.220]" in text
+    assert "[0.181, 0.220]" in text
     assert "-0.000" not in text
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from pydine.bases.base import FittedBase, LogRatio, in_errors
+from pydine.bases.base import FittedBase, LogRatio, in_errors, mean_and_error
 from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray
 
@@ -70,6 +70,32 @@ def pooled(weights: FloatArray, bases: Sequence[FittedBase]) -> tuple[float, flo
     value = float(sum(weight * base.value for weight, base in zip(weights, bases, strict=True)))
     errors = [np.hypot(base.standard_error, base.value - value) for base in bases]
     return value, float(weights @ np.array(errors))
+
+
+def of_all_rows(base: FittedBase, some: FittedBase, every: FittedBase) -> FittedBase:
+    """A base that learned from some of the rows, with what all rows say as far as the Gaussian base sees it.
+
+    That is double sampling's regression estimator (Cochran 1977, 12.6): what is dear to know is known of some rows,
+    what it goes along with of all. `some` and `every` are the Gaussian base of these rows and of all.
+    """
+    plain, rich = some.held_out - some.held_out.mean(), base.held_out - base.held_out.mean()
+    spread = float(plain @ plain)
+    slope = float(plain @ rich) / spread if spread > 0.0 else 0.0
+    value = base.value + slope * (every.value - some.value)
+    error = np.hypot(slope * every.standard_error, mean_and_error(rich - slope * plain)[1])
+    found = replace(base, value=value, standard_error=float(error), slope=slope)
+    found.__dict__["held_out"] = base.held_out  # evaluated already
+    return found
+
+
+def moved(base: FittedBase, before: FittedBase, now: FittedBase) -> FittedBase:
+    """The same base where the Gaussian one, `before` and `now`, is of more rows than it was."""
+    if base.slope == 0.0:
+        return base
+    value = base.value + base.slope * (now.value - before.value)
+    own = max(base.standard_error**2 - (base.slope * before.standard_error) ** 2, 0.0)
+    error = float(np.hypot(np.sqrt(own), base.slope * now.standard_error))
+    return replace(base, value=value, standard_error=error)
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,9 @@ class FittedBase:
     optimism : float
         By how many nats the base says more of rows that its models have seen than of rows that they have not, beyond
         what a plain base does: half of it is in the value.
+    slope : float
+        Of a base that learned from some of the rows: by how much its value follows that of the Gaussian base from these
+        rows to all (see `average.of_all_rows`).
     """
 
     name: str
@@ -55,6 +58,7 @@ class FittedBase:
     evaluate: Callable[[], FloatArray]
     details: dict[str, object] = field(default_factory=dict)
     optimism: float = 0.0
+    slope: float = 0.0
 
     @cached_property
     def held_out(self) -> FloatArray:

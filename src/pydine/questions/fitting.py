@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.average import pooled, weights_of
+from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
@@ -340,7 +340,8 @@ def _fit_bases(
     stack = mixture.stack([of_columns, fitted_student], seen)
     compared = [plain, fitted_student, stack.as_base("mixture"), flow.fit_beside(stack, seen)]
     weights = weights_of(compared, nested=2)
-    parts = (*alone, *(Part(0.0, *by_column, base) for base in compared[1:]))
+    rich = compared[1:] if some is None else [of_all_rows(base, plain, gaussian) for base in compared[1:]]
+    parts = (*alone, *(Part(0.0, *by_column, base) for base in rich))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
         "weights": {base.name: float(weight) for base, weight in zip(compared, weights, strict=True)},

@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from pydine.bases.average import pooled
+from pydine.bases.average import moved, pooled
 from pydine.bases.closed_form import (
     gaussian_information,
     gaussian_standard_error,
     rank_effect,
     wishart_bias,
 )
+from pydine.bases.gaussian import GaussianBase
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_nan_policy
 from pydine.inputs.streams import Sample, Stream, stream_of
@@ -247,8 +248,12 @@ def refined(answer: Fit, sample: Sample) -> tuple[Fit, Sums]:
     variables = [slice(0, dx), slice(dx, dx + dy)]
     sums = Sums.of(answer.flow, answer.latents, variables, (rows[:, places] for rows in sample.all_rows()))
     value, error = sums.information(*variables)
+    sampled = GaussianBase().fit(answer.latents)
+    gaussian = replace(sampled, value=value, standard_error=error)
     bases = [
-        replace(part.base, value=value, standard_error=error) if part.base.name == "gaussian" else part.base
+        replace(part.base, value=value, standard_error=error)
+        if part.base.name == "gaussian"
+        else moved(part.base, sampled, gaussian)
         for part in answer.parts
     ]
     parts = tuple(part._replace(base=base) for part, base in zip(answer.parts, bases, strict=True))

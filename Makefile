@@ -107,6 +107,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/rows.py --rows 1e8  a table beyond memory: time, memory, and the same in memory"
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"
 	@echo "  $(BIN)/python benchmarks/beside.py FOLDER  time beside another version, cloned into FOLDER"
+	@echo "  $(BIN)/python benchmarks/tables.py FOLDER  time of rank and report, beside another version, cloned into FOLDER"
 	@echo "  $(BIN)/python benchmarks/partitions.py   how far another partition into folds would move an answer"
 	@echo "  $(BIN)/python benchmarks/sensitivity.py  how far answers move if a number that was chosen is halved or doubled"
 	@echo "  $(BIN)/python benchmarks/stability.py    what moves an answer: CPUs, seeds, orders of rows and columns"

@@ -75,7 +75,7 @@ def asked(name: str, path: Path) -> dict[str, object]:
     else:
         found = pydine.mutual_information("x", "y", GIVEN, data=data)
         value, error = found.value, found.standard_error
-    print(found, flush=True)
+    print(found, f"\n{time.process_time() - cpu:.0f} s of CPU, peak {peak():.2f} GiB", flush=True)
     return {
         "question": "I(x; y given z)" if name != "pairs" else "all pairs given z: x and y",
         "nats": f"{value:.5f}",

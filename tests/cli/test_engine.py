@@ -35,6 +35,47 @@ def test_a_matrix_in_processes_and_from_shards(folder):
     assert json.loads(command(folder, *asked, "--cache", "flows").stdout) == alone
 
 
+@pytest.mark.slow
+def test_a_folder_of_files_is_gone_through(folder):
+    """A folder says what one file does; a column of labels and one of dates beside numbers."""
+    rng = np.random.default_rng(1)
+    whole = pl.read_parquet(folder / "data.parquet").with_columns(
+        word=pl.Series(["a", "b", "c"]).gather(rng.integers(0, 3, 300)), day=pl.date(2020, 1, 1)
+    )
+    whole.write_parquet(folder / "whole.parquet")
+    (folder / "parts").mkdir()
+    for i in range(3):
+        whole.slice(100 * i, 100).write_parquet(folder / "parts" / f"{i}.parquet")
+    for question in (
+        ("mi", "-x", "c0", "-y", "word"),
+        ("test", "-x", "c0", "-y", "c1", "--method", "analytic", "--nan", "fail"),
+    ):
+        here, there = (
+            json.loads(command(folder, question[0], source, *question[1:], "--json").stdout)
+            for source in ("whole.parquet", "parts")
+        )
+        assert {**there, "file": "", "conversions": {}} == {**here, "file": "", "conversions": {}}
+    asked = ("--given", "z", "--json")
+    there = json.loads(command(folder, "matrix", "parts", *asked).stdout)
+    assert there["left_out"] == {"day": "it holds values of type date32[day]"}
+    here = json.loads(command(folder, "matrix", "whole.parquet", "--without", "day", *asked).stdout)
+    assert there["pairs"] == here["pairs"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("mi", "folder", "-x", "a", "-y", "b"), "cannot be read as a folder of Parquet or Arrow files"),
+        (("mi", "folder", "-x", "a", "-y", "b", "--sample", "10"), "leave out --sample"),
+        (("test", "folder", "-x", "a", "-y", "b"), "folder is a directory; name a file in it"),
+    ],
+)
+def test_folders_that_cannot_be(tmp_path, options, sentence):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.parquet").write_text("no")
+    assert sentence in " ".join(command(tmp_path, *options, code=1).stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [

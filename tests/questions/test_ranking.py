@@ -7,7 +7,9 @@ import pytest
 from scipy.stats import false_discovery_control
 
 import pydine
+from pydine.inputs.reading import read_question
 from pydine.questions.ranking import rank
+from pydine.questions.rest import rest_of
 
 
 @pytest.fixture
@@ -96,8 +98,8 @@ def test_figures_alone_come_first_and_the_others_stream_in(data):
 
 
 def test_with_very_many_columns_the_rest_is_a_selection_that_is_named(monkeypatch):
-    monkeypatch.setattr("pydine.questions.ranking.MOST_GIVEN", 4)
-    monkeypatch.setattr("pydine.questions.ranking.BY_THEMSELVES", 2)
+    monkeypatch.setattr("pydine.questions.rest.MOST_GIVEN", 4)
+    monkeypatch.setattr("pydine.questions.rest.BY_THEMSELVES", 2)
     rng = np.random.default_rng(3)
     values = rng.standard_normal((9, 300))
     data = {f"c{i}": column for i, column in enumerate(values)}
@@ -114,6 +116,30 @@ def test_with_very_many_columns_the_rest_is_a_selection_that_is_named(monkeypatc
         given = [name for name in ranking.screened if name != column.name][:4]
         single = pydine.mutual_information(column.name, "y", given, data=data, base="gaussian")
         assert column.given_rest.value == single.value
+
+
+def test_labels_count_by_their_indicators_and_their_codes_have_no_order(monkeypatch):
+    monkeypatch.setattr("pydine.questions.rest.MOST_GIVEN", 4)
+    monkeypatch.setattr("pydine.questions.rest.BY_THEMSELVES", 1)
+    rng = np.random.default_rng(4)
+    label = rng.integers(0, 4, 400)
+    level = np.array([0.0, 2.0, -2.0, 0.5])[label]  # in no order of the codes
+    data = {f"c{i}": rng.standard_normal(400) for i in range(4)}
+    data |= {"label": label.astype(float), "y": data["c0"] + level + 0.3 * data["c1"] + rng.standard_normal(400)}
+
+    def chosen(data):
+        names = [name for name in data if name != "y"]
+        whole = read_question(names, "y", data=data, kinds={"label": "nominal"}, many_x=True)
+        rest = rest_of(whole, np.array([0.0, 0.0, 0.0, 0.0, 1.0]))
+        assert not rest.is_whole
+        for i in whole.x:
+            given = rest.without(i)
+            assert i not in given
+            assert sum(rest.widths[j] for j in given) <= 4
+        return [names[i] for i in rest.columns]
+
+    assert chosen(data) == ["label", "c0"]  # four indicators and a number
+    assert chosen(data | {"label": 3.0 - label}) == ["label", "c0"]
 
 
 @pytest.mark.slow

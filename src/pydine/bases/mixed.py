@@ -30,6 +30,7 @@ from pydine.bases.closed_form import gaussian_information, gaussian_standard_err
 from pydine.bases.learning import STACK_ABOVE
 from pydine.bases.tables import Codes, TableFit, codes_of, entropy, fit_table
 from pydine.kernels.mixing import mixture_log_density, smooth_step
+from pydine.kernels.normal import normal_quantile
 from pydine.latents.conditionals import Conditional, Context
 from pydine.latents.flows import Latents
 from pydine.latents.kinds import Alternatives, Column, ContinuousColumn, NominalColumn, Rows
@@ -42,6 +43,8 @@ LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
 CELLS = "label by label"
+MOST_CODES = 24  # answer: values of a discrete column in such tables, as many as there are labels by themselves
+BINS = 8, 16, 32  # answer: of a number beside a label: held-out rows say which counts
 CELL_ROWS = 40.0, 80.0  # answer: of the rarest labels that are given, for models of their own to begin, and to count
 LEAST_LEFT = 1e-12  # guard: share of an entropy that is not explained, for its logarithm
 MOST_TARGETS = 3  # answer: columns of a side that is predicted column by column although the other one has fewer
@@ -263,18 +266,58 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     nothing = np.zeros(columns.n_rows)
     held = np.array([nothing, *(held for _, _, held in compared.values())])
     seen = np.array([nothing, *(seen for _, seen, _ in compared.values())])
-    names, trust, every = ["none", *compared], np.ones(len(held)), held
+    names, every = ["none", *compared], held
+    for name, of_bins in _binned(columns, folds).items():
+        names, seen, every = [*names, name], np.vstack([seen, of_bins[0]]), np.vstack([every, of_bins[1]])
+    trust = np.ones(len(every))
     if (cells := _cell_by_cell(columns, maker)) is not None:
         names, trust = [*names, CELLS], np.append(trust, cells.trust)
-        seen, every = np.vstack([seen, cells.in_sample]), np.vstack([held, cells.held_out])
+        seen, every = np.vstack([seen, cells.in_sample]), np.vstack([every, cells.held_out])
     held_out, weights = mixed(every, folds, trust)
     in_sample = mixture_log_density(seen, weights)
     value, error, hidden = balanced(in_sample, held_out, maker.ladder.folds)
     ratios = tuple(ratio for ratio, _, _ in compared.values())
-    of_new_rows = weights if cells is None else mixed(held, folds)[1]
+    of_new_rows = weights if len(every) == len(held) else mixed(held, folds)[1]
     models = MixedModels(ratios, of_new_rows, tuple(c for name in ALONE for c in found[name]))
     counted = dict(zip(names, weights.tolist(), strict=True))
     return MixedEstimate(value, error, in_sample, held_out, counted, models, hidden)
+
+
+def _binned(columns: MixedColumns, folds: Sequence[RowArray]) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Log-ratios of rows that were seen, and were not, by tables of a number in bins and a discrete column, by name.
+
+    They follow any shape, clusters and edges too, if there are rows enough. Without a z only.
+    """
+    if columns.z or len(columns.x) != 1 or len(columns.y) != 1 or columns.x[0].is_discrete == columns.y[0].is_discrete:
+        return {}
+    number, other = sorted((columns.x[0], columns.y[0]), key=lambda column: column.is_discrete)
+    scores, codes = columns.context([number]).values[0], codes_of_columns([other])
+    if codes.max() >= MOST_CODES:
+        return {}
+    found = {}
+    for count in BINS:
+        bins = np.searchsorted(normal_quantile(np.arange(1.0, count) / count), scores)
+        held_out: FloatArray = np.empty(len(codes))
+        for rows in folds:
+            others = np.delete(np.arange(len(codes)), rows)
+            held_out[rows] = _table_ratios(bins[others], codes[others], count, int(codes.max()) + 1)[
+                bins[rows], codes[rows]
+            ]
+        ratios = _table_ratios(bins, codes, count, int(codes.max()) + 1)
+        found[f"{count} bins"] = ratios[bins, codes], held_out
+    return found
+
+
+def _table_ratios(bins: Codes, codes: Codes, n_bins: int, n_codes: int) -> FloatArray:
+    """ln p(code | bin) - ln p(code), with one row more in every bin that is as all others are, shape (bins, codes)."""
+    counts = np.zeros((n_bins, n_codes))
+    np.add.at(counts, (bins, codes), 1.0)
+    overall = (counts.sum(axis=0) + 0.5) / (len(bins) + 0.5 * n_codes)
+    in_bin = counts.sum(axis=1, keepdims=True)
+    shares = (counts + overall) / (in_bin + 1.0)
+    average = (in_bin * shares).sum(axis=0) / len(bins)
+    ratios: FloatArray = np.log(shares / average)
+    return ratios
 
 
 class _Cells(NamedTuple):

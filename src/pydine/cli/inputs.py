@@ -32,12 +32,19 @@ class Request:
     max_bytes: int | None = None
     kinds: Sequence[str] | None = None
 
-    def open(self) -> TableFile:
-        """Open the file."""
+    def open(self, *, streamed: bool = False) -> TableFile:
+        """Open the file; if it may be `streamed`, a folder or one of very many rows is not read but gone through."""
         if self.separator is not None and len(self.separator.encode()) != 1 and self.separator != "\\t":
             raise typer.BadParameter("must be one character, such as ';' or '\\t'", param_hint="--separator")
         from pydine.inputs.files import open_file
 
+        if streamed:
+            from pydine.inputs.files.streamed import open_stream
+
+            with waiting(f"Reading {self.file}"):
+                table = open_stream(self.file, is_sampled=self.sample is not None)
+            if table is not None:
+                return table
         separator = "\t" if self.separator == "\\t" else self.separator
         with waiting(f"Reading {self.file}"):
             return open_file(self.file, header=self.header, separator=separator, max_bytes=self.max_bytes)
@@ -63,10 +70,10 @@ class Request:
         return _without_identifiers(frame.without(dict.fromkeys(constant, "it is constant")), needed)
 
     def read_sides(
-        self, x: Sequence[str] | None, y: Sequence[str] | None, z: Sequence[str] | None
+        self, x: Sequence[str] | None, y: Sequence[str] | None, z: Sequence[str] | None, *, streamed: bool = False
     ) -> tuple[list[list[str] | None], Frame]:
         """Open the file and read the columns of x, y and z; with the names of each side, None if there are none."""
-        table = self.open()
+        table = self.open(streamed=streamed)
         names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
         frame = self.read(table, [name for block in names for name in block])
         return [block or None for block in names], frame
@@ -86,7 +93,7 @@ class Request:
         if len(others) > MOST_COLUMNS:
             raise ValueError(
                 f"{table.source} has {len(others):,} columns to compare, and more than {MOST_COLUMNS:,} are too many; "
-                "name some with --column."
+                "name some with --column, or ask pydine.wide_information in Python."
             )
         frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
         nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]

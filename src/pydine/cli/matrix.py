@@ -96,7 +96,7 @@ def matrix(
     form = Format.of(as_json, as_csv)
     check_place(out, plot)
     request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
-    table = request.open()
+    table = request.open(streamed=given != [REST])
     rest = given == [REST] and REST not in table.names
     known = [] if rest else table.find("--given", given or ())
     frame = request.read_many(table, column, without, needed=known)

@@ -57,7 +57,7 @@ def mi(
     """
     form = Format.of(as_json, as_csv)
     request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
-    names, frame = request.read_sides(x, y, z)
+    names, frame = request.read_sides(x, y, z, streamed=True)
     with watching(frame.source, "Estimating") as said:
         from pydine import mutual_information
 

@@ -87,7 +87,7 @@ def independence(
     """
     form = Format.of(as_json, as_csv)
     request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
-    names, frame = request.read_sides(x, y, z)
+    names, frame = request.read_sides(x, y, z, streamed=method is Method.analytic)
     with watching(frame.source, "Testing") as said:
         from pydine import independence_test
 

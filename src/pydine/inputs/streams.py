@@ -51,12 +51,14 @@ class Stream(Protocol):
 def stream_of(data: Any) -> Stream | None:
     """The stream that data are, or None if they are in memory."""
     if isinstance(data, str | os.PathLike):
-        return _ArrowStream.open(Path(data))
+        return ArrowStream.open(Path(data))
     if isinstance(data, Selection):
         return data
+    if (behind := getattr(data, "as_stream", None)) is not None and isinstance(behind, Selection):
+        return behind
     library = type(data).__module__.partition(".")[0]
     if library == "pyarrow" and hasattr(data, "scanner"):
-        return _ArrowStream(data)
+        return ArrowStream(data)
     if library == "polars" and type(data).__name__ == "LazyFrame":
         return _LazyStream(data)
     if library.startswith("dask") and hasattr(data, "partitions"):
@@ -88,12 +90,20 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class _ArrowStream:
+class ArrowStream:
+    """An Arrow dataset.
+
+    Parameters
+    ----------
+    dataset : pyarrow.dataset.Dataset
+    labels : Labels
+    """
+
     dataset: Any
     labels: Labels = field(default_factory=Labels)
 
     @classmethod
-    def open(cls, path: Path) -> _ArrowStream:
+    def open(cls, path: Path) -> ArrowStream:
         """Open a file or a folder of files."""
         kind = SUFFIXES.get(path.suffix.lower(), "parquet" if path.is_dir() else None)
         if kind is None or not path.exists():
@@ -112,9 +122,16 @@ class _ArrowStream:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Its columns."""
         return tuple(self.dataset.schema.names)
 
+    def refusal(self, name: str) -> str:
+        """Why a column cannot be read; empty if it can."""
+        kind = self.dataset.schema.field(name).type
+        return "" if _is_number(kind) or Labels.is_one(kind) else f"it holds values of type {kind}"
+
     def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
+        """Some rows after the other of columns, shape (rows, d); what is missing is NaN."""
         options = {"batch_size": BATCH_ROWS, "batch_readahead": 2, "fragment_readahead": 1}
         for batch in self.dataset.to_batches(columns=list(columns), **options):
             if batch.num_rows:
@@ -160,6 +177,11 @@ class _DaskStream:
                 yield _from_arrow(arrow.Table.from_pandas(part, preserve_index=False), columns, self.labels)
 
 
+def _is_number(kind: Any) -> bool:
+    types = import_module("pyarrow").types
+    return any(is_one(kind) for is_one in (types.is_floating, types.is_integer, types.is_decimal))
+
+
 def _from_arrow(batch: Any, columns: Sequence[str], labels: Labels) -> FloatArray:
     """Columns of an Arrow batch or table as float64, shape (rows, d)."""
     arrow = import_module("pyarrow")
@@ -167,8 +189,7 @@ def _from_arrow(batch: Any, columns: Sequence[str], labels: Labels) -> FloatArra
     for i, name in enumerate(columns):
         column = batch.column(name)
         kind = column.type
-        numbers = (arrow.types.is_floating, arrow.types.is_integer, arrow.types.is_decimal)
-        if any(is_one(kind) for is_one in numbers):
+        if _is_number(kind):
             block[:, i] = column.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         elif labels.is_one(kind):
             block[:, i] = labels.numbers(name, column)

@@ -20,18 +20,17 @@ from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
-from pydine.latents.scores import ScoreMap
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.blocks import adjusted
 from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict, warn_determined
+from pydine.questions.rest import rest_of
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.results import InformationEstimate
 from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, strip, table
 from pydine.show.plotting import draw_ranking
 from pydine.show.progress import progress_bar
-from pydine.types import FloatArray
 from pydine.units.asking import ask_all
 from pydine.units.cache import UnitCache
 from pydine.units.execution import arrivals, is_sent_away
@@ -39,10 +38,7 @@ from pydine.units.threads import one_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
 
-MOST_GIVEN = 30  # answer: columns that one question is given; with more to choose from they are screened
-BY_THEMSELVES = 15  # answer: of these, so many that tell most alone; the others add most, in a line, to those before
 SHOWN = 30  # fact: columns of a ranking that is printed
-LEAST_LEFT = 1e-6  # guard: of a column that is no combination of those before, relative to its size
 
 
 @dataclass(frozen=True)
@@ -188,7 +184,7 @@ def rank(
     target : column name
     features : sequence of column names, optional
         The columns to rank; every column but the target by default. With more than 31, the rest that a column is given
-        is a selection of 30 (`Ranking.screened`).
+        is a selection of 30 (`Ranking.screened`); labels count as many as they are.
     alpha : float, default=0.05
         The share of false discoveries that is accepted among the columns said to add something.
     base, random_state, n_jobs, cache, kinds
@@ -360,14 +356,11 @@ class _Work:
         if whole is None or len(whole.x) < 2:
             return {}, ()
         names = whole.names[0]
-        given = whole.x
-        if len(whole.x) > MOST_GIVEN + 1:
-            given = tuple(_screened(whole, np.array([alone[name].information.value for name in names])))
+        rest = rest_of(whole, np.array([alone[name].information.value for name in names]))
         questions = {
-            name: Question(whole.table, (i,), whole.y, tuple(j for j in given if j != i)[:MOST_GIVEN])
-            for name, i in zip(names, whole.x, strict=True)
+            name: Question(whole.table, (i,), whole.y, rest.without(i)) for name, i in zip(names, whole.x, strict=True)
         }
-        return questions, () if given == whole.x else tuple(whole.table.names[j] for j in given)
+        return questions, () if rest.is_whole else tuple(whole.table.names[j] for j in rest.columns)
 
     def _result(self, alone: dict[str, _Answer], known: dict[str, _Answer], screened: tuple[str, ...]) -> Ranking:
         """What is known so far."""
@@ -394,38 +387,6 @@ class _Work:
             asked.why_no_rest,
             asked.left_out,
         )
-
-
-def _screened(whole: Question, alone: FloatArray) -> list[int]:
-    """Columns that stand for all when there are too many to be given: positions, one more than are given.
-
-    First those that tell most about the target alone, then, one after the other, those whose normal scores explain most
-    of what a linear regression on the ones before leaves of the target's.
-
-    Parameters
-    ----------
-    whole : Question
-        About all columns, positions `whole.x`, and the target.
-    alone : ndarray, shape (p,)
-        What each of them tells alone, in nats.
-    """
-    scores = np.array([ScoreMap.fit(np.ascontiguousarray(whole.table.columns[i]))[1] for i in (*whole.x, *whole.y)])
-    left = scores / np.linalg.norm(scores, axis=1, keepdims=True)
-    order = np.argsort(-alone, kind="stable").tolist()
-    chosen: list[int] = []
-    while len(chosen) <= MOST_GIVEN:
-        sizes = np.linalg.norm(left[:-1], axis=1)
-        is_new = sizes > LEAST_LEFT
-        is_new[chosen] = False
-        if not is_new.any():
-            break
-        by_line = np.where(is_new, np.abs(left[:-1] @ left[-1]) / np.maximum(sizes, LEAST_LEFT), -1.0)
-        early = [i for i in order if is_new[i]] if len(chosen) < BY_THEMSELVES else []
-        best = early[0] if early else int(np.argmax(by_line))
-        chosen.append(best)
-        direction = left[best] / sizes[best]
-        left = left - np.outer(left @ direction, direction)
-    return [whole.x[i] for i in chosen]
 
 
 class _Item(NamedTuple):

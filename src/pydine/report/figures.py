@@ -14,6 +14,8 @@ from pydine.report.markup import nats, pvalue, shortened, shown
 from pydine.results import PairwiseInformation
 
 LONGEST_LABEL = 15
+MOST_UPRIGHT = 16  # names around a circle that do not meet
+ROOM_ALONG = 125.0  # for names that are written outwards
 
 
 def graph(
@@ -34,7 +36,10 @@ def graph(
     alpha : float
         The level of an adjusted p-value from which on pairs are drawn.
     """
-    radius, room = 150.0, 160.0
+    radius = 150.0
+    step = 2.0 * math.pi * radius / len(order)
+    is_crowded = len(order) > MOST_UPRIGHT
+    across, down = (ROOM_ALONG, ROOM_ALONG) if is_crowded else (160.0, 34.0)
     angles = {v: 2.0 * math.pi * k / len(order) - 0.5 * math.pi for k, v in enumerate(order)}
     place = {v: (radius * math.cos(a), radius * math.sin(a)) for v, a in angles.items()}
     parts = []
@@ -42,10 +47,12 @@ def graph(
         if matrix.adjusted_pvalues[i, j] <= alpha:
             parts.append(_edge(matrix, int(i), int(j), place, positions, target))
     for v, (x, y) in place.items():
-        parts.append(_node(matrix.names[v], x, y, angles[v], matrix.names[v] == target))
-    box = f"{-radius - room:.0f} {-radius - 34:.0f} {2 * (radius + room):.0f} {2 * (radius + 34):.0f}"
+        node = _node_along if is_crowded else _node
+        parts.append(node(matrix.names[v], x, y, angles[v], matrix.names[v] == target))
+    box = f"{-radius - across:.0f} {-radius - down:.0f} {2 * (radius + across):.0f} {2 * (radius + down):.0f}"
     label = "Pairs of columns that depend on each other given all the other columns"
-    return f'<svg class="graph" viewBox="{box}" role="group" aria-label="{label}">{"".join(parts)}</svg>'
+    kind = f'"graph crowded" style="--step:{0.9 * step:.1f}px"' if is_crowded else '"graph"'
+    return f'<svg class={kind} viewBox="{box}" role="group" aria-label="{label}">{"".join(parts)}</svg>'
 
 
 def _edge(
@@ -82,6 +89,19 @@ def _node(name: str, x: float, y: float, angle: float, is_target: bool) -> str:
         f'<g class="{kind}"><circle cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>'
         f'<text x="{x + shift * across:.1f}" y="{y + shift * down + 4:.1f}" text-anchor="{anchor}">{label}'
         f"<title>{shown(name)}</title></text></g>"
+    )
+
+
+def _node_along(name: str, x: float, y: float, angle: float, is_target: bool) -> str:
+    """A node whose name is written outwards, so that names do not meet however many there are."""
+    label = html.escape(shortened(name, LONGEST_LABEL))
+    kind, size = ("node target", 6) if is_target else ("node", 4)
+    is_left = math.cos(angle) < -1e-9
+    turn = math.degrees(angle) + (180.0 if is_left else 0.0)
+    place = f'transform="translate({x:.1f} {y:.1f}) rotate({turn:.1f})" x="{-11 if is_left else 11}" dy=".35em"'
+    return (
+        f'<g class="{kind}"><circle cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>'
+        f'<text {place} text-anchor="{"end" if is_left else "start"}">{label}<title>{shown(name)}</title></text></g>'
     )
 
 

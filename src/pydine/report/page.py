@@ -199,7 +199,7 @@ def _columns(report: Report) -> str:
     ]
     head = (
         '<thead><tr><th scope="col">column</th><th scope="col" class="wide">kind</th>'
-        '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · median · max</th>'
+        '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · median · max, or labels</th>'
         '<th scope="col" class="number wide">different</th>'
         '<th scope="col" class="number wide">missing</th><th scope="col">what to know</th></tr></thead>'
     )

@@ -55,12 +55,15 @@ class Model:
 
     def log_density(self, target: FloatArray, context: FloatArray) -> FloatArray:
         """ln p(t | x) of rows; shapes (n,), or (2, n) for steps, and (c, n) to (n,), in nats."""
-        out = np.empty(context.shape[1])
         target, context = (np.clip(a, -FARTHEST, FARTHEST) for a in (target, context))
         expanded = np.ascontiguousarray(self.expansion(context), dtype=np.float32)
+        return self.density_of(target.astype(np.float32), expanded)
+
+    def density_of(self, target: NDArray[np.float32], expanded: NDArray[np.float32]) -> FloatArray:
+        """The same of rows within `FARTHEST` whose context is expanded already."""
+        out = np.empty(expanded.shape[1])
         self._check(expanded)
-        theta = self.theta.astype(np.float32)
-        log_likelihood(theta, *self.network.layout, target.astype(np.float32), expanded, out, NOTHING)
+        log_likelihood(self.theta.astype(np.float32), *self.network.layout, target, expanded, out, NOTHING)
         return out
 
 
@@ -174,10 +177,14 @@ class FittedUnit:
         """ln p(t | x) of rows under the mixture; shapes (n,), or (2, n) for steps, and (c, n) to (n,), in nats."""
         density = np.empty(context.shape[1])
         for rows in _blocks(len(density)):
-            t, x = negated(target[..., rows], self.sign), context[:, rows]
-            weights, terms = zip(
-                *((weight, model.log_density(t, x)) for weight, model, _ in self._mixture(x)), strict=True
-            )
+            t, x = (np.clip(a, -FARTHEST, FARTHEST) for a in (negated(target[..., rows], self.sign), context[:, rows]))
+            seen = t.astype(np.float32)
+            expanded = {f: np.ascontiguousarray(part, dtype=np.float32) for f, part in self._expanded(x).items()}
+            terms = [model.density_of(seen, expanded[model.expansion]) for model in self.models]
+            weights = list(self.weights)
+            if self.marginal_weight > 0.0:
+                nothing = np.empty((0, x.shape[1]), dtype=np.float32)
+                terms, weights = [STANDARD_NORMAL.density_of(seen, nothing), *terms], [self.marginal_weight, *weights]
             density[rows] = mixture_log_density(np.array(terms), np.array(weights))
         return density
 

@@ -1,0 +1,111 @@
+"""Parquet and Arrow that are gone through batch by batch where a command takes a file: folders, and very many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pydine.inputs import streams
+from pydine.inputs.files.frame import Frame, ReadColumn, TableFile, place
+from pydine.types import RowArray
+
+__all__ = ["open_stream"]
+
+SMALL_FILE = 1 << 20  # memory: bytes; what is no larger is read as it is, without a look at its rows
+
+
+def open_stream(path: str, *, is_sampled: bool = False) -> TableFile | None:
+    """Open a folder of Parquet or Arrow files, or a file with more rows than are read at once; None for any other.
+
+    Parameters
+    ----------
+    path : str
+    is_sampled : bool
+        Whether only some rows are asked for, which a folder refuses.
+    """
+    place = Path(path)
+    if not place.is_dir() and (
+        is_sampled
+        or place.suffix.lower() not in streams.SUFFIXES
+        or not place.is_file()
+        or place.stat().st_size <= SMALL_FILE
+        or find_spec("pyarrow") is None
+    ):
+        return None
+    if is_sampled:
+        raise ValueError(f"{path} is a folder, which is gone through row by row; leave out --sample.")
+    try:
+        stream = streams.ArrowStream.open(place)
+        n_rows = int(stream.dataset.count_rows())
+    except (OSError, ValueError) as error:
+        if place.is_dir():
+            raise ValueError(f"{path} cannot be read as a folder of Parquet or Arrow files ({error}).") from error
+        return None  # whoever reads files says what is wrong with this one
+    if not place.is_dir() and n_rows <= streams.SAMPLE_ROWS:
+        return None
+    return StreamedTable(path, stream.names, n_rows, _unread, stream=stream)
+
+
+def _unread(position: int, rows: RowArray | None) -> ReadColumn:
+    raise NotImplementedError(f"column {position} is streamed, and {rows} rows of it are not in memory")
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedTable(TableFile):
+    """A table that is not read but gone through."""
+
+    stream: Any = None
+
+    def read(
+        self,
+        needed: Sequence[str],
+        others: Sequence[str] = (),
+        *,
+        sample: int | None = None,  # noqa: ARG002 -- of files in memory
+        seed: int = 0,  # noqa: ARG002
+        labels: Collection[str] = (),  # noqa: ARG002
+    ) -> Frame:
+        """Name columns; of the others, those whose type is not one of numbers or labels are left out."""
+        left_out = {name: reason for name in others if (reason := self.stream.refusal(name))}
+        wanted = {*needed, *others} - set(left_out)
+        columns = {name: np.empty(0) for name in self.names if name in wanted}
+        return StreamedFrame(self.source, columns, left_out, self.n_rows, stream=self.stream)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedFrame(Frame):
+    """Columns of a table that is gone through, by name: none of their values are here."""
+
+    stream: Any = None
+
+    @property
+    def as_stream(self) -> streams.Stream:
+        """What is gone through where data are read."""
+        return streams.Selection(self.stream, tuple(self.columns))
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of the table."""
+        return self.n_rows
+
+    def without_values(self) -> list[str]:
+        """Nothing is known of values yet."""
+        return []
+
+    def refuse_missing(self) -> None:
+        """Go through the table, and raise with the first missing value."""
+        start = 0
+        for batch in self.as_stream.batches(tuple(self.columns)):
+            missing = np.argwhere(~np.isfinite(batch))
+            if len(missing):
+                row, column = missing[0].tolist()
+                raise ValueError(
+                    f"{self.source}: column {list(self.columns)[column]!r} has a missing value in "
+                    f"{place(start + row, None)}; mend the file, or pass --nan omit to use the rows that are there."
+                )
+            start += len(batch)

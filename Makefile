@@ -54,18 +54,18 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not cluster"
 
-# What `make test` runs only where the engines are installed.
+# All of it: 60 columns on Dask and on Ray, with workers and drivers killed. A few columns on Dask are in `make test`.
 test-cluster: $(VENV)/.installed-dev $(VENV)/.installed-cluster
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/cluster tests/units/test_engines.py
 
 # The whole suite, with the machine playing an older CPU after the other.
 test-cpus: $(VENV)/.installed-dev
-	for cpu in haswell nehalem; do $(BIN)/python scripts/play_cpu.py $$cpu $(BIN)/python -m pytest -n 2 || exit 1; done
+	for cpu in haswell nehalem; do $(BIN)/python scripts/play_cpu.py $$cpu $(BIN)/python -m pytest -n 2 -m "not cluster" || exit 1; done
 
 quick: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not cluster"
 
 fuzz: $(VENV)/.installed-dev
 	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz.run

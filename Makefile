@@ -103,6 +103,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/causal_discovery.py  skeletons of random graphs with PC, beside other tests"
 	@echo "  $(BIN)/python benchmarks/selection.py    Markov blankets and scores of selected features, beside peers"
 	@echo "  $(BIN)/python benchmarks/wide.py         all pairs of 10,000 columns: time and memory"
+	@echo "  $(BIN)/python benchmarks/engines.py      the same bits on every engine, bytes, kills (engines: make test-cluster)"
 	@echo "  $(BIN)/python benchmarks/cost_model.py   seconds and bytes of units, pairs and rows, and what others would take"
 	@echo "  $(BIN)/python benchmarks/rows.py --rows 1e8  a table beyond memory: time, memory, and the same in memory"
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"

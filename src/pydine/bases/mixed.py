@@ -389,7 +389,7 @@ def total_of(side: Sequence[Conditional], densities: Densities) -> FloatArray:
 
 def _given_each(models: ByParts, contexts: Iterator[FloatArray], is_alone: bool) -> FloatArray:
     """Log-densities of rows with each of g contexts (c, n), shape (g, n); `is_alone`: of one column, and small."""
-    if is_alone:
+    if is_alone and models.n > 0:
         every = list(contexts)
         firsts = [context[:, :1] for context in every]
         if all((context == first).all() for context, first in zip(every, firsts, strict=True)):

@@ -221,7 +221,9 @@ class _Part(NamedTuple):
         """The same with each of g contexts (c, g), one for all rows, shape (g, m)."""
         few = np.arange(len(self.rows)) if self.distinct is None else self.distinct
         target = np.tile(self.target[..., few], contexts.shape[1])
-        found = self.unit.log_density(target, np.repeat(contexts, len(few), axis=1)).reshape(-1, len(few))
+        found = self.unit.log_density(target, np.repeat(contexts, len(few), axis=1)).reshape(
+            contexts.shape[1], len(few)
+        )
         each: FloatArray = found if self.distinct is None else found[:, self.which]
         return each
 

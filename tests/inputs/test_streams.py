@@ -140,3 +140,13 @@ def test_a_path_that_is_no_table(path):
 @pytest.mark.parametrize("data", [{"a": [1.0]}, np.ones((3, 2)), pl.DataFrame({"a": [1.0]}), None])
 def test_what_is_in_memory_is_no_stream(data):
     assert stream_of(data) is None
+
+
+def test_a_dask_frame(table, tmp_path):
+    dask_frames = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    first = Sample.draw(stream_of(next(forms(table, tmp_path))), (*NAMES, "label"), omit=False, most=100)
+    frame = dask_frames.from_pandas(table.to_pandas(), npartitions=4)
+    sample = Sample.draw(stream_of(frame), (*NAMES, "label"), omit=False, most=100)
+    assert (sample.n_rows, sample.is_label("label")) == (3000, True)
+    for name in (*NAMES, "label"):
+        np.testing.assert_array_equal(sample.columns[name], first.columns[name])

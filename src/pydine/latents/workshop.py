@@ -14,7 +14,8 @@ import numpy as np
 
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import ROWS_KEPT, Latents, RankFlow
-from pydine.latents.projection import FunctionsOfZ, Projection
+from pydine.latents.functions import FunctionsOfZ
+from pydine.latents.projection import Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache, fit_units

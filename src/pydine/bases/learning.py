@@ -1,9 +1,9 @@
-"""What flows have not learned of z yet: the information that it hides, and how uncertain that is.
+"""What flows have not learned of z yet: how much information that hides, and how uncertain the correction is.
 
-Whatever a flow misses of what z does stays in its latent as noise. By de Bruijn's identity, noise of variance t in a
+Whatever a flow misses of the effect of z stays in its latent as noise. By de Bruijn's identity, noise of variance t in a
 latent a takes t / 2 (J(a | b) - J(a)) nats off its information about the other side b, to first order, where J is
 Fisher's information of a density about its location, and J(a | b) - J(a) is the mean square of the derivative of the
-log-ratio ln p(a | b) - ln p(a) by a: the `sensitivity`. It is nothing where there is no dependence, exp(2 I) - 1
+log-ratio ln p(a | b) - ln p(a) by a: the `sensitivity`. It is 0 under independence, exp(2 I) - 1
 between Gaussian latents, and more where a shape is fine. How large t is follows from the optimism of a unit's models
 (`FittedUnit.unlearned`), which costs nothing to know.
 

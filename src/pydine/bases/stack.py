@@ -1,4 +1,4 @@
-"""Models of the same latents, stacked: mixed by held-out likelihood, and valued without what they have not learned."""
+"""Stacking of models of the same latents: weights by held-out likelihood, and a value corrected for optimism."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Member:
 class Stack:
     """A mixture of members, whose weights maximise the likelihood of held-out rows.
 
-    A model predicts rows that it has learned from too well, and others not as well as the best of its kind would: it
-    follows the noise of the former. To first order in 1/n both errors are the same (Akaike 1973; Takeuchi 1976), so the
-    mean of what the stack says of rows in either case is what the best model would say. The plain bases are in the
-    stack, and what they are worth is known to a higher order: their closed forms, less the bias. So the value is
-    theirs, plus the mean by which the stack is above them.
+    A fitted model is optimistic on the rows it was fitted to, whose noise it follows, and on new rows falls short of
+    the best model of its kind. To first order in 1/n optimism and shortfall are equal (Akaike 1973; Takeuchi 1976), so
+    the average of in-sample and held-out log-ratios estimates what the best model would reach. The plain bases are
+    members of the stack, and their own values are known to a higher order: the closed forms, corrected for bias. So
+    the value is theirs, plus the average gain of the stack over them.
 
     Parameters
     ----------

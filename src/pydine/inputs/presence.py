@@ -1,4 +1,4 @@
-"""Which values of a table are there: rows that a figure can use, and parts of a table that lack the same rows."""
+"""Missing values of a table: which rows each pair can use, and which pairs can use the same rows."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ def _squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
 
     The more of a row a projection takes up, the less it leaves of it on both sides, and squares would show that as
     dependence. So residuals are first divided by what is left of their row. The square of a column with two values
-    tells what the column tells, so the column stands in its place. Where latents are means
-    of many, so are their squares, which are then given.
+    tells what the column tells, so the column stands in its place. Where latents are means of many draws, so are their
+    squares, which are then given.
     """
     left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
     squares = latents.without_z(columns * columns / left)

@@ -1,8 +1,8 @@
 """What an estimate loses because flows have to be learned: the fitted flow as a generative model.
 
-The latents of the sample are dealt out anew to the rows of z and mapped back through the fitted flows. In such data z
-does what the flows say that it does, and x and y depend on each other, given z, as the latents do. When they are
-estimated as the sample was, whatever is lost was lost in learning z again.
+A parametric bootstrap: the sample's latents are permuted over the rows of z and mapped back through the fitted flows. In
+such data the effect of z is the one that the flows have learned, and x and y depend on each other, given z, as the
+latents do. Estimates from them fall short of the sample's own by what is lost in learning the effect of z anew.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def test_every_result_has_a_card_that_names_cannot_leave(data):
     pairs = pydine.pairwise_information(data, base="gaussian")
     ranking = pydine.rank(data, "y", base="gaussian")
     pointwise = pydine.pointwise_information(HOSTILE, "y", data=data, base="gaussian")
-    for result in (estimate, test, pairs, ranking, pointwise):
+    wide = pydine.wide_information(data)
+    for result in (estimate, test, pairs, ranking, ranking.columns[0], pointwise, wide):
         page = parsed(result)
         assert "script" not in page.tags
         assert HOSTILE in page.text

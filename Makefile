@@ -54,18 +54,18 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not cluster"
 
-# What `make test` runs only where the engines are installed.
+# All of it: 60 columns on Dask and on Ray, with workers and drivers killed. A few columns on Dask are in `make test`.
 test-cluster: $(VENV)/.installed-dev $(VENV)/.installed-cluster
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/cluster tests/units/test_engines.py
 
 # The whole suite, with the machine playing an older CPU after the other.
 test-cpus: $(VENV)/.installed-dev
-	for cpu in haswell nehalem; do $(BIN)/python scripts/play_cpu.py $$cpu $(BIN)/python -m pytest -n 2 || exit 1; done
+	for cpu in haswell nehalem; do $(BIN)/python scripts/play_cpu.py $$cpu $(BIN)/python -m pytest -n 2 -m "not cluster" || exit 1; done
 
 quick: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not cluster"
 
 fuzz: $(VENV)/.installed-dev
 	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz.run
@@ -103,6 +103,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/causal_discovery.py  skeletons of random graphs with PC, beside other tests"
 	@echo "  $(BIN)/python benchmarks/selection.py    Markov blankets and scores of selected features, beside peers"
 	@echo "  $(BIN)/python benchmarks/wide.py         all pairs of 10,000 columns: time and memory"
+	@echo "  $(BIN)/python benchmarks/engines.py      the same bits on every engine, bytes, kills (engines: make test-cluster)"
 	@echo "  $(BIN)/python benchmarks/cost_model.py   seconds and bytes of units, pairs and rows, and what others would take"
 	@echo "  $(BIN)/python benchmarks/rows.py --rows 1e8  a table beyond memory: time, memory, and the same in memory"
 	@echo "  $(BIN)/python benchmarks/tuning.py       what tuning by held-out likelihood gains and costs"

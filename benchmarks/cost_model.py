@@ -11,6 +11,11 @@ import heapq
 import pickle
 import time
 from dataclasses import dataclass
+from pathlib import Path
+
+from common import RESULTS, Bar, bar_table, provenance, report
+
+# isort: split
 
 import joblib
 import numpy as np
@@ -28,6 +33,7 @@ from pydine.units.threads import one_thread
 
 SIZES = [(500, 1), (500, 5), (2000, 1), (2000, 3), (2000, 10), (10_000, 3), (30_000, 5)]
 EACH = 6  # units of every size
+WITHIN = 0.3  # of what is measured, a prediction must be
 BANDWIDTH = 1e8  # bytes a second between driver and workers
 TRIP = 5e-3  # seconds of a group on its way
 
@@ -67,6 +73,15 @@ def timed(function, *arguments):
     return time.process_time() - start, result
 
 
+SAID: list[str] = []
+
+
+def say(text: str) -> None:
+    """Show a line, and keep it for the table."""
+    print(text, flush=True)
+    SAID.append(text)
+
+
 def measure() -> tuple[Costs, list[float]]:
     ensure_compiled()
     lines, seconds, sizes = [], {}, []
@@ -80,9 +95,9 @@ def measure() -> tuple[Costs, list[float]]:
     design = np.column_stack([np.ones_like(n), n, n * dz]) / t[:, None]
     a, b, bc = np.linalg.lstsq(design, np.ones_like(t), rcond=None)[0]
     a, bc = max(a, 1e-4), max(bc, 0.0)
-    print("seconds of a unit (CPU): rows, dz, measured, by the model")
+    say("seconds of a unit (CPU): rows, dz, measured, by the model")
     for (n_, dz_, t_), model in zip(lines, a + b * n + bc * n * dz, strict=True):
-        print(f"  {n_:6d} {dz_:3d}  {t_:7.4f}  {model:7.4f}")
+        say(f"  {n_:6d} {dz_:3d}  {t_:7.4f}  {model:7.4f}")
     some = [task(2000, 3, i) for i in range(40)]
     job = Job.of(fit_task, [some[i : i + 8] for i in range(0, 40, 8)])
     task_bytes = sum(len(group.content) for group in job.groups) / 40
@@ -103,10 +118,19 @@ def measure() -> tuple[Costs, list[float]]:
     return costs, spread
 
 
-def streamed(rows: int = 200_000, sample: int = 20_000) -> float:
-    """Seconds of a row in the second pass, for x and y given three columns."""
+def streamed(rows: int = 200_000) -> float:
+    """Seconds of a row that is streamed, for x and y given three columns: what more rows cost, not the sample's fit."""
+    return (asked_stream(rows) - asked_stream(rows // 4)) / (0.75 * rows)
+
+
+def timed_stream(rows: int, least: int = 50_000) -> float:
+    """Seconds that so many rows take, beyond what few do."""
+    return asked_stream(rows + least) - asked_stream(least)
+
+
+def asked_stream(rows: int, sample: int = 20_000) -> float:
+    """Seconds of a question to a file."""
     import tempfile
-    from pathlib import Path
 
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -116,16 +140,12 @@ def streamed(rows: int = 200_000, sample: int = 20_000) -> float:
     columns = {"x": np.sin(z[0]) + rng.standard_normal(rows), "y": z[1] + rng.standard_normal(rows)}
     names = [f"z{i}" for i in range(3)]
     with tempfile.TemporaryDirectory() as folder:
-        totals = []
-        for count in (rows // 4, rows):
-            path = Path(folder) / f"{count}.parquet"
-            pq.write_table(
-                pa.table({k: v[:count] for k, v in {**columns, **dict(zip(names, z, strict=True))}.items()}), path
-            )
-            before, streams.SAMPLE_ROWS = streams.SAMPLE_ROWS, sample
-            totals.append(timed(lambda p: pydine.mutual_information("x", "y", names, data=p, base="gaussian"), path)[0])
-            streams.SAMPLE_ROWS = before
-    return (totals[1] - totals[0]) / (0.75 * rows)
+        path = Path(folder) / "rows.parquet"
+        pq.write_table(pa.table({**columns, **dict(zip(names, z, strict=True))}), path)
+        before, streams.SAMPLE_ROWS = streams.SAMPLE_ROWS, sample
+        used = timed(lambda p: pydine.mutual_information("x", "y", names, data=p, base="gaussian"), path)[0]
+        streams.SAMPLE_ROWS = before
+    return used
 
 
 def simulated(seconds: np.ndarray, workers: int, nbytes: float) -> float:
@@ -145,24 +165,34 @@ def by_formula(costs: Costs, units: int, n: float, dz: int, workers: int, nbytes
     return units * each / workers + trips + nbytes / BANDWIDTH
 
 
-def check(costs: Costs, spread: list[float]) -> None:
-    print("\nunits of all pairs: CPU seconds measured, predicted, ratio")
+def check(costs: Costs, spread: list[float]) -> list[tuple[str, float]]:
+    """What was measured beside what the model says, by what it was not made from: their ratios."""
+    ratios = []
+    say("\nunits of all pairs: CPU seconds measured, predicted, ratio")
     for p, n, dz in ((40, 1000, 2), (40, 4000, 4), (16, 10_000, 3)):
         tasks = [task(n, dz, i) for i in range(p)]
         used = timed(lambda every: [fit_task(one) for one in every], tasks)[0]
         told = p * costs.of_unit(n, dz)
-        print(f"  {p} columns, {n} rows, dz = {dz}: {used:6.2f} {told:6.2f}  {told / used:.2f}")
+        say(f"  {p} columns, {n} rows, dz = {dz}: {used:6.2f} {told:6.2f}  {told / used:.2f}")
+        ratios.append((f"{p} units, n = {n}, dz = {dz}", told / used))
     rng = np.random.default_rng(1)
     data = rng.standard_normal((500, 1500))
     used = timed(lambda d: pydine.wide_information(d, n_jobs=1), data)[0]
     told = costs.of_pairs(1500, 500)
-    print(f"  1500 columns, 500 rows, no z, tiles of pairs: {used:6.2f} {told:6.2f}  {told / used:.2f}")
-    print("\nthe schedule: seconds to the end, simulated with units as unequal as measured, by the formula, ratio")
+    say(f"  1500 columns, 500 rows, no z, tiles of pairs: {used:6.2f} {told:6.2f}  {told / used:.2f}")
+    ratios.append(("pairs of 1500 columns, n = 500", told / used))
+    rows = 600_000
+    used, told = timed_stream(rows), rows * costs.streamed
+    say(f"  {rows} rows streamed, second pass and reading: {used:6.2f} {told:6.2f}  {told / used:.2f}")
+    ratios.append((f"{rows:,} rows streamed", told / used))
+    say("\nthe schedule: seconds to the end, simulated with units as unequal as measured, by the formula, ratio")
     for units, n, dz, workers in ((1000, 2000, 3, 2), (10_000, 10_000, 3, 16), (100_000, 30_000, 5, 100)):
         each, nbytes = costs.of_unit(n, dz), (units / workers + dz) * 8.0 * min(n, LadderSettings.max_rows)
         seconds = each * np.random.default_rng(0).choice(spread, units)
         ends, told = simulated(seconds, workers, nbytes), by_formula(costs, units, n, dz, workers, nbytes)
-        print(f"  {units} units of {n} rows, dz = {dz}, {workers} workers: {ends:9.1f} {told:9.1f}  {told / ends:.2f}")
+        say(f"  {units} units of {n} rows, dz = {dz}, {workers} workers: {ends:9.1f} {told:9.1f}  {told / ends:.2f}")
+        ratios.append((f"the schedule of {units:,} units on {workers} workers", told / ends))
+    return ratios
 
 
 def predict(costs: Costs, columns: int, rows: float, dz: int, workers: int) -> None:
@@ -172,12 +202,12 @@ def predict(costs: Costs, columns: int, rows: float, dz: int, workers: int) -> N
     nbytes = (columns / workers + dz) * 8.0 * kept
     units = by_formula(costs, columns, n, dz, workers, nbytes)
     tiles = costs.of_pairs(columns, n) / workers
-    print(f"\n{columns:,} columns x {rows:,.0f} rows, dz = {dz}, on {workers} workers:")
-    print(f"  units, from {kept:,.0f} rows each: {units / 3600:,.2f} h; {nbytes / 1e9:,.1f} GB to a worker,")
+    say(f"\n{columns:,} columns x {rows:,.0f} rows, dz = {dz}, on {workers} workers:")
+    say(f"  units, from {kept:,.0f} rows each: {units / 3600:,.2f} h; {nbytes / 1e9:,.1f} GB to a worker,")
     out, back = columns * costs.task_bytes / 1e6, columns * costs.result_bytes / 1e6
-    print(f"    {out:,.0f} MB of tasks out, {back:,.0f} MB back")
-    print(f"  {pairs:,.0f} pairs, from a sample of {n:,.0f} rows: {tiles / 3600:,.2f} h")
-    print(f"  one question streamed over all rows: {rows * costs.streamed / 3600:,.2f} h on one core")
+    say(f"    {out:,.0f} MB of tasks out, {back:,.0f} MB back")
+    say(f"  {pairs:,.0f} pairs, from a sample of {n:,.0f} rows: {tiles / 3600:,.2f} h")
+    say(f"  one question streamed over all rows: {rows * costs.streamed / 3600:,.2f} h on one core")
 
 
 def main() -> None:
@@ -186,12 +216,22 @@ def main() -> None:
     parser.add_argument("--rows", type=float, default=1e9)
     parser.add_argument("--given", type=int, default=5)
     parser.add_argument("--workers", type=int, default=100)
+    parser.add_argument("--output", type=Path, default=RESULTS)
     options = parser.parse_args()
     with joblib.parallel_config(backend="threading", n_jobs=1):
         costs, spread = measure()
-        print(f"\n{costs}\nthe executor groups by {A_UNIT:g} + {A_ROW:g} rows (1 + {A_COLUMN:g} dz)")
-        check(costs, spread)
+        say(f"\n{costs}\nthe executor groups by {A_UNIT:g} + {A_ROW:g} rows (1 + {A_COLUMN:g} dz)")
+        ratios = check(costs, spread)
     predict(costs, int(options.columns), options.rows, options.given, options.workers)
+    bars = [Bar(f"5. predicted / measured: {name}", ratio, 1.0 - WITHIN, 1.0 + WITHIN) for name, ratio in ratios]
+    report(
+        options.output / "cost_model.md",
+        "# What work costs\n\nSeconds of the CPU, measured; and what a model made from them says of work that it was "
+        "not made from.\nThe schedule is simulated, with units as unequal as measured.",
+        "## Bars\n\n" + bar_table(bars),
+        "## Figures\n\n```\n" + "\n".join(SAID) + "\n```",
+        provenance(),
+    )
 
 
 if __name__ == "__main__":

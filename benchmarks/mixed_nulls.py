@@ -1,7 +1,7 @@
-"""Null families of columns of any kind: X and Y are independent given Z, and both follow Z.
+"""Null families of columns of any kind: X and Y are independent given Z, and both follow Z; and alternatives to them.
 
 A new family is a function from (rng, n) to x, y and z (None, a column, or a dict of several), decorated with
-``family``.
+``family``. Its alternative follows from it: in a share of the rows y goes along with x.
 """
 
 import one_thread  # noqa: F401
@@ -115,6 +115,19 @@ def counts(rng: Generator, n: int) -> Columns:
     return x, y, {"which": LETTERS[which], "z": z}
 
 
-def sample(name: str, n: int, seed: int) -> MixedData:
-    """Draw n rows of a family."""
-    return MixedData(*FAMILIES[name](np.random.default_rng([zlib.crc32(name.encode()), n, seed]), n), 0.0)
+def drawn_along(x: Column, y: Column, rng: Generator, share: float) -> Column:
+    """Y, with a share of it drawn along by x: numbers and counts move up where x is high, labels become x's own."""
+    codes = np.unique(x, return_inverse=True)[1]
+    if y.dtype.kind == "U":
+        return np.where(rng.random(len(y)) < share, np.unique(y)[codes % len(np.unique(y))], y)
+    is_high, is_moved = 2 * codes > codes.max(), rng.random(len(y)) < 2.0 * share
+    if y.dtype.kind == "b":
+        return np.where(is_moved, is_high, y)
+    return y + (is_high & is_moved) * (1 if y.dtype.kind in "iu" else float(np.std(y)))
+
+
+def sample(name: str, n: int, seed: int, share: float = 0.0) -> MixedData:
+    """Draw n rows of a family, or of its alternative: with y drawn along by x in a share of the rows."""
+    rng = np.random.default_rng([zlib.crc32(name.encode()), n, seed])
+    x, y, z = FAMILIES[name](rng, n)
+    return MixedData(x, y if share == 0.0 else drawn_along(x, y, rng, share), z, 0.0)

@@ -1,10 +1,11 @@
 """Dependence of known shapes, with and without z, beside other estimators and another version of the code.
 
 python benchmarks/shapes.py [--seeds 10] [--sizes 500 2000 10000] [--given-sizes 500 1000 2000] [--before FOLDER] \
-    [--methods dine ksg] [--jobs 2] [--fresh]
+    [--methods dine ksg] [--gmm-mi PYTHON] [--jobs 2] [--fresh]
 
-FOLDER is a clone of another version, whose default estimator is run on the same datasets. Definitions and truths of the
-shapes: known_shapes.py.
+FOLDER is a clone of another version, whose default estimator is run on the same datasets. PYTHON is one that has
+gmm-mi, which needs older libraries than pydine (pip install gmm-mi "scikit-learn<1.6"); it is slow, so it is run with
+the first seeds and up to n = 2000. Definitions and truths of the shapes: known_shapes.py.
 """
 
 import common
@@ -22,14 +23,15 @@ from known_shapes import GIVEN, SHAPES, sample, sample_given
 from pydine.experiments.grids import Grid
 from pydine.experiments.methods import methods_of
 from pydine.experiments.runner import Task
-from versions import OtherVersion
+from versions import GmmMi, OtherVersion
 
 METHODS = ("dine", "dine-mixture", "ksg")
-BEFORE = "before"
+BEFORE, GMM, GMM_SEEDS, GMM_LARGEST = "before", "gmm-mi", 3, 2000
 SIZES, GIVEN_SIZES, GIVEN_COLUMNS = (500, 2000, 10_000), (500, 1000, 2000), (1, 3, 5)
 ERRORS = {500: 0.085, 2000: 0.042, 10_000: 0.020}  # nats, of the default over all shapes
 MOST_OFF, OFF_SIZE, HARDEST = 0.2, 2000, "checkerboard"
 OF_BEFORE = 0.7
+PEERS, NOISE = ("ksg", GMM), 2.0  # standard errors of the difference on the same datasets
 
 NOTES = """
 Means over {seeds} datasets a row, in nats: the estimates, and in brackets their mean absolute errors. "noise" is the
@@ -50,15 +52,26 @@ def tasks(options: Namespace) -> list[Task]:
     seeds, methods = range(options.seeds), (*options.methods, *([BEFORE] if options.before else []))
     shaped = replace(SHAPED, seeds=seeds, axes={**SHAPED.axes, "n": options.sizes})
     given = replace(GIVEN_Z, seeds=seeds, axes={**GIVEN_Z.axes, "n": options.given_sizes})
-    return shaped.tasks(methods) + given.tasks(methods)
+    return shaped.tasks(methods) + given.tasks(methods) + (gmm_tasks(options) if options.gmm_mi else [])
+
+
+def gmm_tasks(options: Namespace) -> list[Task]:
+    """Where gmm-mi applies: one column a side, and no z."""
+    pairs = [
+        name for name in SHAPES if (data := sample(name, 10, 0)).z is None and data.x.shape[1] == data.y.shape[1] == 1
+    ]
+    axes = {"name": pairs, "n": [n for n in options.sizes if n <= GMM_LARGEST]}
+    return replace(SHAPED, seeds=range(min(options.seeds, GMM_SEEDS)), axes=axes).tasks((GMM,))
 
 
 def table(rows: pd.DataFrame, by: list[str]) -> list[dict[str, object]]:
     lines = []
     for key, part in rows.groupby(by, sort=False):
         line: dict[str, object] = {**dict(zip(by, key, strict=True)), "truth": part.truth.iloc[0]}
-        for method, found in part.groupby("method", sort=False):
-            line[method] = f"{found.estimate.mean(skipna=False):.3f} ({found.abs_error.mean(skipna=False):.3f})"
+        for method in rows.method.unique():
+            found = part[part.method == method]
+            shown = f"{found.estimate.mean(skipna=False):.3f} ({found.abs_error.mean(skipna=False):.3f})"
+            line[method] = shown if len(found) else "-"
         errors = part[part.method == common.DEFAULT].abs_error
         lines.append(line | {"noise": errors.std() / math.sqrt(max(len(errors), 1))})
     return lines
@@ -68,7 +81,7 @@ def by_size(rows: pd.DataFrame, by: list[str]) -> list[dict[str, object]]:
     """Mean absolute errors over all shapes."""
     lines = []
     for key, part in rows.groupby(by):
-        errors = {method: common.mean_abs_error(part, method) for method in rows.method.unique()}
+        errors = {method: common.mean_abs_error(part, method) for method in rows.method.unique() if method != GMM}
         lines.append({**dict(zip(by, key, strict=True)), **errors})
     return lines
 
@@ -91,7 +104,19 @@ def bars(shaped: pd.DataFrame, given: pd.DataFrame) -> list[common.Bar]:
         found.append(common.Bar(f"given z, n = {n}: error over that of before", ours / before, high=OF_BEFORE))
     errors = given.groupby(["name", "dz", "n", "method"]).abs_error.mean().unstack()
     worse = (errors[common.DEFAULT] >= errors["ksg"]).sum() if "ksg" in errors else math.nan
-    return [*found, common.Bar("given z: rows in which KSG errs less", float(worse), high=0.0)]
+    found.append(common.Bar("given z: rows in which KSG errs less", float(worse), high=0.0))
+    behind = [
+        behind_in(part, peer) for _, part in shaped.groupby(["name", "n"]) for peer in PEERS if peer in set(part.method)
+    ]
+    name = "all shapes, every n: rows in which a peer errs less, beyond noise"
+    return [*found, common.Bar(name, float(sum(behind)) if behind else math.nan, high=0.0)]
+
+
+def behind_in(rows: pd.DataFrame, peer: str) -> bool:
+    """Whether a peer errs less than the default on the same datasets by more than two standard errors."""
+    errors = rows.pivot_table(index="seed", columns="method", values="abs_error")[[common.DEFAULT, peer]].dropna()
+    more = errors[common.DEFAULT] - errors[peer]
+    return bool(more.mean() > NOISE * more.std() / math.sqrt(len(more))) if len(more) > 1 else False
 
 
 def main() -> None:
@@ -99,9 +124,11 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--given-sizes", type=int, nargs="*", default=GIVEN_SIZES)
     parser.add_argument("--before", type=Path, help="a clone of another version")
+    parser.add_argument("--gmm-mi", help="a Python that has gmm-mi")
     options = parser.parse_args()
     before = OtherVersion(options.before) if options.before else None
     methods = methods_of("cmi") | ({BEFORE: before} if before else {})
+    methods |= {GMM: GmmMi(options.gmm_mi)} if options.gmm_mi else {}
     others = frozenset(name for name in methods if not name.startswith("dine"))
     rows = common.run_from(options, tasks(options), "shapes", methods, others=others)
     shaped, given = rows[rows.part == "shapes"], rows[rows.part == "given z"]

@@ -1,4 +1,4 @@
-"""Another version of this library as a method of a benchmark: it answers in a process of its own."""
+"""Methods of a benchmark that answer in a process of their own: another version of this library, and gmm-mi."""
 
 import json
 import os
@@ -27,11 +27,57 @@ for line in sys.stdin:
 """
 
 
-class OtherVersion:
+GMM_MI = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from gmm_mi.mi import EstimateMI
+
+for line in sys.stdin:
+    with np.load(json.loads(line)) as data:
+        value, error = EstimateMI().fit_estimate(np.hstack([data["x"], data["y"]]))
+    print(json.dumps([value, value - 1.96 * error, value + 1.96 * error]), flush=True)
+"""
+
+
+class Servant:
+    """Estimates by a program that another Python runs: it reads the names of files, and writes estimates and limits."""
+
+    def __init__(self, python: str, program: str, folder: Path | None = None) -> None:
+        self.python, self.program, self.folder = python, program, folder
+
+    def __call__(self, data: Dataset) -> Outcome:
+        """Ask it."""
+        z = np.empty((len(data.x), 0)) if data.z is None else data.z
+        path = Path(self._exchange.name) / "data.npz"
+        np.savez(path, x=data.x, y=data.y, z=z)
+        self._process.stdin.write(f"{json.dumps(str(path))}\n")
+        self._process.stdin.flush()
+        return Outcome(*json.loads(self._process.stdout.readline()))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Another process starts a servant of its own."""
+        return {"python": self.python, "program": self.program, "folder": self.folder}
+
+    @cached_property
+    def _exchange(self) -> tempfile.TemporaryDirectory[str]:
+        return tempfile.TemporaryDirectory()
+
+    @cached_property
+    def _process(self) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src") if self.folder else ""}
+        pipe, nothing = subprocess.PIPE, None if self.folder else subprocess.DEVNULL
+        command = [self.python, "-c", self.program]
+        return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=nothing, text=True)
+
+
+class OtherVersion(Servant):
     """Estimates by the code of another clone, which is in `folder`."""
 
+    folder: Path
+
     def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
+        super().__init__(sys.executable, SERVANT, folder.resolve())
 
     @property
     def commit(self) -> str:
@@ -39,25 +85,9 @@ class OtherVersion:
         command = ["git", "-C", str(self.folder), "rev-parse", "--short", "HEAD"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-    def __call__(self, data: Dataset) -> Outcome:
-        """Ask the other version."""
-        z = np.empty((len(data.x), 0)) if data.z is None else data.z
-        path = Path(self._exchange.name) / "data.npz"
-        np.savez(path, x=data.x, y=data.y, z=z)
-        self._servant.stdin.write(f"{json.dumps(str(path))}\n")
-        self._servant.stdin.flush()
-        return Outcome(*json.loads(self._servant.stdout.readline()))
 
-    def __getstate__(self) -> dict[str, Path]:
-        """Another process starts a servant of its own."""
-        return {"folder": self.folder}
+class GmmMi(Servant):
+    """Estimates of the package gmm-mi (Piras et al. 2023), one column a side and no z, by a Python that has it."""
 
-    @cached_property
-    def _exchange(self) -> tempfile.TemporaryDirectory[str]:
-        return tempfile.TemporaryDirectory()
-
-    @cached_property
-    def _servant(self) -> subprocess.Popen[str]:
-        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src")}
-        pipe = subprocess.PIPE
-        return subprocess.Popen([sys.executable, "-c", SERVANT], env=environment, stdin=pipe, stdout=pipe, text=True)
+    def __init__(self, python: str) -> None:
+        super().__init__(python, GMM_MI)

@@ -112,7 +112,7 @@ def shapes() -> Any:
         found = np.array([[estimate_of(sample(name, n, seed)) for seed in seeds] for n in sizes])
         curve.axhline(truth, color=LINE, linestyle="--", linewidth=1.0)
         curve.errorbar(sizes, found.mean(axis=1), found.std(axis=1), color=AFTER, marker="o", markersize=3)
-        curve.set(xscale="log", ylim=(0.0, 1.15 * truth), xticks=sizes, xticklabels=sizes, title="nats by rows")
+        curve.set(xscale="log", ylim=(0.0, 1.2 * truth), xticks=sizes, xticklabels=sizes, title="nats by rows")
         curve.minorticks_off()
         curve.spines[["top", "right"]].set_visible(False)
     return figure

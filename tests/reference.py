@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri_exp, softmax
 
-from pydine.kernels.likelihood import HIGHEST_LOG_SCALE, IDENTITY, LOWEST_LOG_SCALE, RELU, TANH
+from pydine.kernels.densities import HIGHEST_LOG_SCALE, LOWEST_LOG_SCALE
+from pydine.kernels.layers import IDENTITY, RELU, TANH
 from pydine.units.network import Network
 
 FUNCTIONS = {IDENTITY: lambda a: a, TANH: np.tanh, RELU: lambda a: np.maximum(a, 0.0)}

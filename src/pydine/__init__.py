@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydine.questions.pairwise import pairwise_information
     from pydine.questions.policy import DeterminedWarning
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
+    from pydine.questions.streamed import SampledWarning
     from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
     from pydine.units.cache import UnitCache
 
@@ -29,6 +30,7 @@ __all__ = [
     "PairwiseInformation",
     "PointwiseInformation",
     "Ranking",
+    "SampledWarning",
     "TiesWarning",
     "UnitCache",
     "WideInformation",
@@ -52,6 +54,7 @@ _HOMES = {
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
     "Ranking": "pydine.questions.ranking",
+    "SampledWarning": "pydine.questions.streamed",
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.units.cache",
     "WideInformation": "pydine.results",

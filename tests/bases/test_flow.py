@@ -41,7 +41,7 @@ class TestFlow:
     def test_given_z(self):
         data = given_z(*parabola(2000, seed=1))
         estimate = mutual_information(*data, base="flow")
-        assert parabola_truth(0.7) - 0.1 < estimate.value < parabola_truth(0.7) + 0.03
+        assert estimate.value == pytest.approx(parabola_truth(0.7), abs=0.05)  # sampling alone moves it by 0.02
         assert abs(mutual_information(*data, base="gaussian").value) < 0.02
 
     @pytest.mark.parametrize("d", [1, 3])

@@ -6,14 +6,15 @@ from functools import partial
 from pathlib import Path
 
 import joblib
+import numpy as np
 import pytest
 
-from cluster_data import answer
+from cluster_data import answer, columns
 from pydine.units import execution
 
-ray = pytest.importorskip("ray")
+ray = pytest.importorskip("ray", reason="ray is not installed")
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the engine's own
+pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the engine's own
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,6 +31,16 @@ def test_all_pairs():
     alone = answer(60, 2000)
     with joblib.parallel_config(backend="ray", n_jobs=2):
         assert answer(60, 2000) == alone
+
+
+def test_a_search(monkeypatch):
+    from pydine.integrations.causal_learn import pc
+
+    data = {name: column for name, column in columns(6, 500).items() if name < "c05"}
+    here = pc(data).G.graph
+    monkeypatch.setattr(execution, "WORTH_A_TRIP", 0.0)
+    with joblib.parallel_config(backend="ray", n_jobs=2):
+        np.testing.assert_array_equal(pc(data).G.graph, here)
 
 
 def test_a_worker_that_is_killed(tmp_path):

@@ -1,12 +1,17 @@
 """One question, one answer: whichever door it is asked through, however it is put."""
 
+import io
+import json
+import sys
 import warnings
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import pydine
+from pydine.cli import app
 from pydine.integrations import causal_learn, dowhy, pgmpy, tigramite
 from pydine.questions.ranking import rank
 from pydine.questions.search import SearchTest, TableTest
@@ -48,6 +53,23 @@ def counted(rng, dz):
     return rng.poisson(np.exp(0.4 * x)) * 1.0, np.where(rng.random(N) < 0.3, 0.0, np.exp(y)), z
 
 
+def words(rng, dz):
+    """Text, with more than two labels, as a side and, with dz = 2, among what is given."""
+    x, y, z = ordinary(rng, dz)
+    given = [z[:, 0], np.array(["low", "high"])[(z[:, 1] > 0.0) * 1]] if dz == 2 else list(z.T)
+    return np.array(["left", "middle", "right"])[np.digitize(x, [-0.7, 0.7])], y, given
+
+
+def labels_of_both(rng, dz):
+    x, y, z = ordinary(rng, dz)
+    return np.digitize(x, [-0.5, 0.5]) * 1.0, (y > 0.0) * 1.0, z
+
+
+def steps_given(rng, dz):
+    x, y, z = ordinary(rng, dz)
+    return x, y, np.round(z)
+
+
 def determined(rng, dz):
     _, y, z = ordinary(rng, dz)
     return np.exp(z[:, 0]), y, z
@@ -75,6 +97,9 @@ QUESTIONS = {
     **{f"clustered, dz = {dz}": (clustered, dz) for dz in (0, 2)},
     **{f"labels, dz = {dz}": (labels, dz) for dz in (0, 2)},
     **{f"counts and point masses, dz = {dz}": (counted, dz) for dz in (0, 1)},
+    **{f"words, dz = {dz}": (words, dz) for dz in (0, 2)},
+    **{f"steps and labels, dz = {dz}": (labels_of_both, dz) for dz in (0, 1)},
+    "given steps, dz = 2": (steps_given, 2),
     **{f"z determines x, dz = {dz}": (determined, dz) for dz in (1, 3)},
     "z determines a label, dz = 2": (grouped, 2),
     "a sum of z is x, dz = 2": (combined, 2),
@@ -101,67 +126,160 @@ assert set(QUESTIONS) > QUICK
     params=[pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in QUESTIONS], scope="module"
 )
 def asked(request):
+    """A frame with the columns x, y, z0, z1, ..., and the names of the latter."""
     make, dz = QUESTIONS[request.param]
     x, y, z = make(np.random.default_rng([7, dz]), dz)
-    return x, y, z if dz else None
+    given = z if isinstance(z, list) else list(z.T)
+    names = [f"z{i}" for i in range(dz)]
+    return pd.DataFrame({"x": x, "y": y, **dict(zip(names, given, strict=True))}), names
+
+
+def arguments(asked):
+    """The columns of x, y and z, z as a frame or None."""
+    frame, given = asked
+    return frame["x"], frame["y"], frame[given] if given else None
 
 
 @pytest.fixture(autouse=True)
 def _quiet():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pydine.TiesWarning)
-        warnings.simplefilter("ignore", pydine.DeterminedWarning)
+        for category in (pydine.TiesWarning, pydine.DeterminedWarning):
+            warnings.simplefilter("ignore", category)
         yield
+
+
+def figures(estimate, pvalue=0.0):
+    """A value, its standard error and those downwards and upwards, and a p-value."""
+    error = estimate.standard_error
+    return (estimate.value, error, *(estimate.errors or (error, error)), pvalue)
+
+
+def same(told):
+    """What figures must be, infinity and NaN included."""
+    return pytest.approx(told, **CLOSE, nan_ok=True)
+
+
+class Told:
+    """What the functions say of a question: the estimate by default, that of the Gaussian base, and the test."""
+
+    def __init__(self, asked):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.estimate = pydine.mutual_information(*arguments(asked))
+            self.gaussian = pydine.mutual_information(*arguments(asked), base="gaussian")
+            self.test = pydine.independence_test(*arguments(asked), method="analytic")
+
+    @property
+    def default(self):
+        return figures(self.estimate, self.test.pvalue)
+
+    @property
+    def plain(self):
+        return self.gaussian.value, self.test.pvalue
 
 
 @pytest.fixture(scope="module")
 def told(asked):
-    """What the functions say: the value by default, that of the Gaussian base, and the p-value."""
-    x, y, z = asked
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return (
-            pydine.mutual_information(x, y, z).value,
-            pydine.mutual_information(x, y, z, base="gaussian").value,
-            pydine.independence_test(x, y, z, method="analytic").pvalue,
-        )
+    return Told(asked)
 
 
-def frame_of(asked):
-    x, y, z = asked
-    given = {} if z is None else {f"z{i}": column for i, column in enumerate(z.T)}
-    return pd.DataFrame({"x": x, "y": y, **given}), list(given)
+def in_pairs(found):
+    first = found.values[0, 1], found.standard_errors[0, 1], *(side[0, 1] for side in found.errors)
+    return (*first, found.pvalues[0, 1])
 
 
 def test_the_estimator(asked, told):
-    assert pydine.DINE().fit(*asked).information_.value == pytest.approx(told[0], **CLOSE)
+    assert figures(pydine.DINE().fit(*arguments(asked)).information_) == same(figures(told.estimate))
 
 
-def test_the_test_s_own_estimate(asked, told):
-    result = pydine.independence_test(*asked, method="analytic")
-    assert (result.estimate.value, result.pvalue) == pytest.approx(told[1:], **CLOSE)
+def test_the_test_s_own_estimate(told):
+    assert figures(told.test.estimate) == same(figures(told.gaussian))
 
 
 def test_all_pairs_of_these_columns(asked, told):
-    frame, given = frame_of(asked)
-    found = pydine.pairwise_information(frame, given=given or None)
-    assert (found.values[0, 1], found.pvalues[0, 1]) == pytest.approx((told[0], told[2]), **CLOSE)
+    frame, given = asked
+    assert in_pairs(pydine.pairwise_information(frame, given=given or None)) == same(told.default)
+
+
+def test_very_many_columns(asked, told):
+    """Of columns of numbers, by the Gaussian closed form."""
+    frame, given = asked
+    if any(kind != "continuous" for kinds in told.estimate.kinds for kind in kinds):
+        pytest.skip("columns are not all continuous")
+    found = pydine.wide_information(frame, given=given or None, alpha=1.0)
+    assert not found.is_shared
+    if len(found):
+        assert (found.values[0], found.standard_errors[0], found.pvalues[0]) == same(
+            (told.gaussian.value, told.gaussian.standard_error, told.test.pvalue)
+        )
+    else:  # nothing is left of a side
+        assert told.plain == (0.0, 1.0)
+
+
+def test_few_pairs_given_others_are_questions_of_their_own():
+    """And if they are not, in a larger table, the result says so."""
+    rng = np.random.default_rng(3)
+    z = rng.standard_normal((N, 2))
+    frame = pd.DataFrame(z @ rng.standard_normal((2, 4)) + rng.standard_normal((N, 4)), columns=list("abcd"))
+    frame[["z0", "z1"]] = z
+    found = pydine.pairwise_information(frame, given=["z0", "z1"])
+    estimate = pydine.mutual_information("b", "d", ["z0", "z1"], data=frame)
+    result = pydine.independence_test("b", "d", ["z0", "z1"], data=frame, method="analytic")
+    assert (found.values[1, 3], found.errors[0][1, 3], found.pvalues[1, 3]) == same(
+        (estimate.value, figures(estimate)[2], result.pvalue)
+    )
+    assert not found.is_shared
+    assert pydine.wide_information(frame, given=["z0", "z1"]).is_shared
+
+
+@pytest.mark.slow
+def test_a_table_on_disk(asked, told, tmp_path):
+    frame, given = asked
+    frame.to_parquet(path := tmp_path / "table.parquet")
+    estimate = pydine.mutual_information("x", "y", given or None, data=path)
+    result = pydine.independence_test("x", "y", given or None, data=path, method="analytic")
+    assert figures(estimate, result.pvalue) == same(told.default)
+    assert in_pairs(pydine.pairwise_information(path, given=given or None)) == same(told.default)
+
+
+@pytest.mark.slow
+def test_the_command_line(asked, told, tmp_path, monkeypatch):
+    frame, given = asked
+    frame.to_csv(path := tmp_path / "table.csv", index=False)
+    known = [word for name in given for word in ("-z", name)]
+
+    def said(*command):
+        monkeypatch.setattr(sys, "argv", ["pydine", *command, "--json"])
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()), pytest.raises(SystemExit) as end:
+            app.main()
+        assert not end.value.code
+        return json.loads(out.getvalue())
+
+    def number(value):  # JSON has no infinity
+        return np.inf if value is None else float(value)
+
+    estimate = said("mi", str(path), "-x", "x", "-y", "y", *known)
+    found = (number(estimate[name]) for name in ("information", "low", "high"))
+    assert (*found,) == same((told.estimate.value, *told.estimate.confidence_interval(0.95)))
+    assert said("test", str(path), "-x", "x", "-y", "y", *known, "--method", "analytic")["pvalue"] == same(
+        told.test.pvalue
+    )
 
 
 @pytest.mark.slow
 def test_a_ranking(asked, told):
-    frame, given = frame_of(asked)
+    frame, given = asked
     (column,) = [column for column in rank(frame, "y", ["x", *given]) if column.name == "x"]
-    assert (column.given_rest.value, column.pvalue_given_rest) == pytest.approx((told[0], told[2]), **CLOSE)
+    assert figures(column.given_rest, column.pvalue_given_rest) == same(told.default)
 
 
 def test_feature_selection(asked, told):
-    x, y, z = asked
-    scores, pvalues = pydine.mutual_information_score(x[:, None], y, target="numbers")
-    alone = pydine.mutual_information(x, y), pydine.independence_test(x, y, method="analytic")
-    assert (scores[0], pvalues[0]) == pytest.approx((alone[0].value, alone[1].pvalue), **CLOSE)
-    if z is None:
-        assert (scores[0], pvalues[0]) == pytest.approx((told[0], told[2]), **CLOSE)
+    (frame, given), (x, y, _) = asked, arguments(asked)
+    if frame["y"].nunique() == 2 or not pd.api.types.is_numeric_dtype(frame["x"]):
+        pytest.skip("scikit-learn's selectors take numbers, and take two values for classes")
+    scores, pvalues = pydine.mutual_information_score(x.to_numpy()[:, None], y.to_numpy(), target="numbers")
+    alone = told if not given else Told((frame[["x", "y"]], []))
+    assert (scores[0], pvalues[0]) == same((alone.estimate.value, alone.test.pvalue))
 
 
 @pytest.mark.slow
@@ -178,36 +296,46 @@ def test_the_selector_s_own_figures():
 
 
 def test_searches(asked, told):
-    x, y, z = asked
-    frame, given = frame_of(asked)
+    frame, given = asked
     places = range(2, 2 + len(given))
-    for answer in (SearchTest().ask(x, y, z), TableTest(frame).ask_columns(0, 1, places)):
-        assert (answer.information, answer.pvalue) == pytest.approx(told[1:], **CLOSE)
+    for answer in (SearchTest().ask(*arguments(asked)), TableTest(frame).ask_columns(0, 1, places)):
+        assert (answer.information, answer.pvalue) == same(told.plain)
+
+
+def in_numbers(frame):
+    """Columns as libraries for causal discovery take them, (n, p), labels by the alphabet; and which are labels."""
+    labels = [i for i, name in enumerate(frame) if not pd.api.types.is_numeric_dtype(frame[name])]
+    coded = [pd.factorize(frame[name], sort=True)[0] if i in labels else frame[name] for i, name in enumerate(frame)]
+    return np.column_stack(coded).astype(float), labels
 
 
 @pytest.mark.slow
 def test_the_adapters(asked, told):
-    x, y, z = asked
-    frame, given = frame_of(asked)
-    columns = frame.to_numpy()
-    assert causal_learn.DineTest(columns)(0, 1, tuple(range(2, columns.shape[1]))) == pytest.approx(told[2], **CLOSE)
-    assert dowhy.DineTest()(x, y, z) == pytest.approx(told[2], **CLOSE)
+    frame, given = asked
+    columns, labels = in_numbers(frame)
+    places, told_p = tuple(range(2, columns.shape[1])), same(told.test.pvalue)
     by_name = pgmpy.DineTest(frame)
     by_name("x", "y", given)
-    assert (by_name.effect_size_, by_name.p_value_) == pytest.approx(told[1:], **CLOSE)
-    side = np.array([0, 1] + [2] * len(given))
+    assert (by_name.effect_size_, by_name.p_value_) == same(told.plain)
+    assert dowhy.DineTest()(*arguments(asked)) == told_p
+    marked = np.zeros(columns.T.shape, dtype=int)
+    marked[labels] = 1
     test = tigramite.DineTest()
-    assert test.get_analytic_significance(test.get_dependence_measure(columns.T, side)) == pytest.approx(
-        told[2], **CLOSE
-    )
+    measure = test.get_dependence_measure(columns.T, np.array([0, 1] + [2] * len(given)), marked)
+    assert test.get_analytic_significance(measure) == told_p
+    if not labels:  # causal-learn has but numbers
+        assert causal_learn.DineTest(columns)(0, 1, places) == told_p
 
 
 def test_ways_to_put_it(asked, told):
     """Sides swapped, columns of z in another order, rows in another order, a column negated."""
-    x, y, z = asked
+    (frame, given), (x, y, z) = asked, arguments(asked)
     rows = np.random.default_rng(5).permutation(N)
-    shuffled = x[rows], y[rows], None if z is None else z[rows]
-    for way in ((y, x, z), (x, y, None if z is None else z[:, ::-1]), shuffled, (-x, y, z)):
-        value = pydine.mutual_information(*way).value
-        pvalue = pydine.independence_test(*way, method="analytic").pvalue
-        assert (value, pvalue) == pytest.approx((told[0], told[2]), rel=1e-6, abs=1e-8)
+    ways = [(y, x, z), (x, y, z if z is None else z[given[::-1]]), arguments((frame.iloc[rows], given))]
+    if pd.api.types.is_numeric_dtype(x):
+        ways.append((-x, y, z))
+    for way in ways:
+        again = Told.__new__(Told)
+        again.estimate = pydine.mutual_information(*way)
+        again.test = pydine.independence_test(*way, method="analytic")
+        assert again.default == pytest.approx(told.default, rel=1e-6, abs=1e-8, nan_ok=True)

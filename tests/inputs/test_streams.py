@@ -140,3 +140,22 @@ def test_a_path_that_is_no_table(path):
 @pytest.mark.parametrize("data", [{"a": [1.0]}, np.ones((3, 2)), pl.DataFrame({"a": [1.0]}), None])
 def test_what_is_in_memory_is_no_stream(data):
     assert stream_of(data) is None
+
+
+def test_a_dask_frame(table, tmp_path):
+    dask_frames = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    first = Sample.draw(stream_of(next(forms(table, tmp_path))), (*NAMES, "label"), omit=False, most=100)
+    frame = dask_frames.from_pandas(table.to_pandas(), npartitions=4)
+    sample = Sample.draw(stream_of(frame), (*NAMES, "label"), omit=False, most=100)
+    assert (sample.n_rows, sample.is_label("label")) == (3000, True)
+    for name in (*NAMES, "label"):
+        np.testing.assert_array_equal(sample.columns[name], first.columns[name])
+
+
+def test_what_arrow_holds_does_not_grow_with_the_file(tmp_path):
+    """A file of 40 row groups, of which some are held at a time; all of them were more than the file's size."""
+    rng, path = np.random.default_rng(0), tmp_path / "rows.parquet"
+    pq.write_table(pa.table({name: rng.standard_normal(2_000_000) for name in NAMES}), path, row_group_size=50_000)
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in stream_of(path).batches(NAMES)]
+    assert max(held) < 0.6 * path.stat().st_size

@@ -113,6 +113,16 @@ def test_a_density_averaged_over_another_column_is_one_without_it(columns):
     own = of_both.context.with_others(of_both.context.values, label, [label.context])
     np.testing.assert_array_equal(next(own), of_both.context.values)
     # Models of other folds alone follow the rows less well, and about as well as cross-fitting says.
-    unseen = of_both.unseen(LadderSettings())(of_both.context.values)
+    unseen = of_both.unseen(LadderSettings()).log_density(of_both.context.values)
     assert unseen.mean() == pytest.approx(of_both.held_out.mean(), abs=0.01)
     assert unseen.mean() < of_both.in_sample.mean()
+
+
+def test_a_context_that_is_the_same_for_all_rows(columns):
+    z, count, label, masses = columns
+    asked = [(count, Context.of([label], N)), (label, Context.of([count], N)), (z, Context.of([masses], N))]
+    for conditional in fit_conditionals(asked, LadderSettings(), None, None, True):
+        contexts = conditional.context.values[:, [3, 7]]
+        for models in (conditional.seen, conditional.unseen(LadderSettings())):
+            whole = [models.log_density(np.repeat(contexts[:, [g]], N, axis=1)) for g in range(2)]
+            np.testing.assert_allclose(models.given_each(contexts), whole, rtol=1e-6)

@@ -10,16 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pydine.latents.projection import (
-    FIRST_SHARE,
-    LARGEST_SHARE,
-    MOST_UNITS,
-    NONLINEAR_WEIGHT,
-    ROWS_AT_ONCE,
-    SKETCHES,
-    FunctionsOfZ,
-    Projection,
-)
+from pydine.latents.functions import MOST_UNITS, SKETCHES, FunctionsOfZ
+from pydine.latents.projection import FIRST_SHARE, LARGEST_SHARE, NONLINEAR_WEIGHT, ROWS_AT_ONCE, Projection
 from pydine.units.ladder import LadderSettings, fit_ladder
 
 

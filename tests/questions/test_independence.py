@@ -6,7 +6,8 @@ import pytest
 
 import pydine
 from pydine.latents.flows import Latents
-from pydine.latents.projection import FunctionsOfZ, Projection
+from pydine.latents.functions import FunctionsOfZ
+from pydine.latents.projection import Projection
 from pydine.nulls.analytic import sides_of
 from pydine.units.rows import outwards
 

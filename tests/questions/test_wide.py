@@ -10,6 +10,7 @@ import pydine
 from cluster_data import GIVEN, columns
 from pydine.nulls.blocks import adjusted
 from pydine.questions import wide
+from pydine.questions.pairs import asked
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +28,8 @@ def data():
 
 
 @pytest.mark.parametrize("given", [None, GIVEN])
-def test_it_is_all_pairs_with_the_gaussian_base(given, data):
+def test_it_is_all_pairs_with_the_gaussian_base(given, data, monkeypatch):
+    monkeypatch.setattr(asked, "MOST_OWN", 0)  # as in a large table
     data = columns() if given else data
     dense = pydine.pairwise_information(data, given, base="gaussian")
     found = pydine.wide_information(data, given, alpha=1.0)
@@ -59,7 +61,8 @@ def test_the_strongest(data):
 
 
 @pytest.mark.parametrize("given", [None, GIVEN])
-def test_matrices_on_disk(given, data, tmp_path):
+def test_matrices_on_disk(given, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(asked, "MOST_OWN", 0)  # as in a large table
     data = columns() if given else data
     pydine.wide_information(data, given, out=tmp_path / "matrices")
     dense = pydine.pairwise_information(data, given, base="gaussian")

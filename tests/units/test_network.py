@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from pydine.kernels.likelihood import IDENTITY, RELU, TANH
+from pydine.kernels.layers import IDENTITY, RELU, TANH
 from pydine.units.network import Network
 from reference import NETWORKS, parameters, rows
 

@@ -17,9 +17,8 @@ the value is the mean of the two in which these cancel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +30,7 @@ from pydine.bases.learning import STACK_ABOVE
 from pydine.bases.tables import Codes, TableFit, codes_of, entropy, fit_table
 from pydine.kernels.mixing import mixture_log_density, smooth_step
 from pydine.kernels.normal import normal_quantile
-from pydine.latents.conditionals import Conditional, Context
+from pydine.latents.conditionals import ByParts, Conditional, Context
 from pydine.latents.flows import Latents
 from pydine.latents.kinds import Alternatives, Column, ContinuousColumn, NominalColumn, Rows
 from pydine.latents.mixed import MixedColumns, MixedMaker
@@ -107,11 +106,9 @@ class MixedRatio:
         if self.other is not None:
             alternatives = self.other.alternatives_of(rows, len(with_it))
 
-            def density(conditional: Conditional) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
-                column, values = conditional.column, conditional.column.values_of(rows)
-                return conditional.context.of_rows(rows, len(values)), partial(
-                    column.log_density, conditional.units, values
-                )
+            def density(conditional: Conditional) -> tuple[FloatArray, ByParts]:
+                values = conditional.column.values_of(rows)
+                return conditional.context.of_rows(rows, len(values)), ByParts.of(conditional, values)
 
             without.append(averaged_over(self.other.column, alternatives, self.seeing, density))
         ratios: FloatArray = with_it - mixture_log_density(np.array(without), self.weights)
@@ -180,11 +177,11 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     dependence is weak it is as good as exact, whatever the kinds. Densities take over as held-out rows show that they
     know something.
     """
-    bound, latents = entropy_bound(columns), maker.latents(columns)
+    bound = entropy_bound(columns)
     value = min(found.value, bound)
     error = max(found.standard_error, least_error(value, bound, columns.n_rows))
     share = smooth_step(in_errors(found.held_out), *TAKES_OVER)
-    if latents is not None and share < 1.0:
+    if share < 1.0 and (latents := maker.latents(columns)) is not None:
         value, error = _averaged((share, value, error), closed_form(latents, bound))
     return replace(found, value=value, standard_error=error, hidden=share * found.hidden)
 
@@ -361,13 +358,13 @@ def _compared(
 ) -> tuple[MixedRatio, FloatArray, FloatArray]:
     """One model, and its log-ratios of rows that it has, and has not, seen, shapes (n,)."""
     other = others[0] if len(others) == 1 else None
+    by_others = {id(conditional): conditional.unseen(settings) for conditional in (*seeing, *alone)}
 
-    def seen(conditional: Conditional) -> tuple[FloatArray, Density]:
-        column = conditional.column
-        return conditional.context.values, partial(column.log_density, conditional.units, column.values)
+    def seen(conditional: Conditional) -> tuple[FloatArray, ByParts]:
+        return conditional.context.values, conditional.seen
 
-    def unseen(conditional: Conditional) -> tuple[FloatArray, Density]:
-        return conditional.context.values, conditional.unseen(settings)
+    def unseen(conditional: Conditional) -> tuple[FloatArray, ByParts]:
+        return conditional.context.values, by_others[id(conditional)]
 
     found = []
     alternatives = [] if other is None else [other.alternatives]
@@ -381,14 +378,24 @@ def _compared(
     return ratio, learned - mixture_log_density(learned_without, weights), held - below
 
 
-Density = Callable[[FloatArray], FloatArray]  # contexts (c, n) to log-densities of the rows' values (n,)
-Densities = Callable[[Conditional], tuple[FloatArray, Density]]  # the rows' own contexts (c, n) too
+Densities = Callable[[Conditional], tuple[FloatArray, ByParts]]  # contexts (c, n) of rows, and models of them
 
 
 def total_of(side: Sequence[Conditional], densities: Densities) -> FloatArray:
     """Log-densities of all columns of a side, in nats, shape (n,)."""
-    total: FloatArray = np.sum([density(context) for context, density in map(densities, side)], axis=0)
+    total: FloatArray = np.sum([models.log_density(context) for context, models in map(densities, side)], axis=0)
     return total
+
+
+def _given_each(models: ByParts, contexts: Iterator[FloatArray], is_alone: bool) -> FloatArray:
+    """Log-densities of rows with each of g contexts (c, n), shape (g, n); `is_alone`: of one column, and small."""
+    if is_alone and models.n > 0:
+        every = list(contexts)
+        firsts = [context[:, :1] for context in every]
+        if all((context == first).all() for context, first in zip(every, firsts, strict=True)):
+            return models.given_each(np.hstack(firsts))  # as it is without a z
+        contexts = iter(every)
+    return np.array([models.log_density(context) for context in contexts])
 
 
 def averaged_over(
@@ -397,9 +404,9 @@ def averaged_over(
     """Log-densities of all columns of a side, averaged over what another column could have been, shape (n,)."""
     parts = []
     for conditional in side:
-        context, density = densities(conditional)
+        context, models = densities(conditional)
         changed = conditional.context.with_others(context, other, alternatives.seen)
-        parts.append([density(values) for values in changed])
+        parts.append(_given_each(models, changed, is_alone=len(conditional.context.parents) == 1))
     each = np.sum(parts, axis=0) + alternatives.log_chances
     average: FloatArray = mixture_log_density(each, np.ones(len(each)))
     return average

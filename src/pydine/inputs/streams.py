@@ -133,9 +133,17 @@ class ArrowStream:
     def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
         """Some rows after the other of columns, shape (rows, d); what is missing is NaN."""
         options = {"batch_size": BATCH_ROWS, "batch_readahead": 2, "fragment_readahead": 1}
-        for batch in self.dataset.to_batches(columns=list(columns), **options):
+        for batch in self.dataset.to_batches(columns=list(columns), **options, **self._unbuffered()):
             if batch.num_rows:
                 yield _from_arrow(batch, columns, self.labels)
+
+    def _unbuffered(self) -> dict[str, Any]:
+        """Options by which Parquet is not kept when it is read: Arrow's buffer grows to the size of the file."""
+        module = import_module("pyarrow.dataset")
+        parquet = getattr(module, "ParquetFileFormat", None)  # of a build that knows Parquet
+        if parquet is None or not isinstance(getattr(self.dataset, "format", None), parquet):
+            return {}
+        return {"fragment_scan_options": module.ParquetFragmentScanOptions(pre_buffer=False)}
 
 
 @dataclass(frozen=True)

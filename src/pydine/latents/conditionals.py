@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from pydine.units.cache import UnitCache, fit_units
 from pydine.units.folds import partitions
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import column_order, row_marks, signs
-from pydine.units.steps import negated
+from pydine.units.steps import is_stepped, negated
 from pydine.units.tasks import Fitted, UnitTask
 from pydine.units.unit import FittedUnit
 
@@ -128,12 +129,14 @@ class Conditional:
         _, which, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)
         return which, counts
 
-    def unseen(self, settings: LadderSettings) -> Callable[[FloatArray], FloatArray]:
-        """What gives the rows, with whatever contexts (c, n), log-densities by models that have not seen them.
+    @cached_property
+    def seen(self) -> ByParts:
+        """What gives the rows, with whatever contexts, log-densities by models that have seen them."""
+        return ByParts.of(self, self.column.values)
 
-        All rows say what rungs count, and each fold's models are of the others.
-        """
-        return _Unseen.of(self, settings)
+    def unseen(self, settings: LadderSettings) -> ByParts:
+        """The same by models that have not. All rows say what rungs count, and each fold's models are of the others."""
+        return ByParts.unseen(self, settings)
 
     def alternatives_of(self, rows: Rows, m: int) -> Alternatives:
         """What else the column could have been in m new rows."""
@@ -181,45 +184,127 @@ def fit_conditionals(
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Unseen:
-    """A fitted column's models, fold by fold.
+class _Part(NamedTuple):
+    """Some of a unit's rows with the models that say something of them.
 
     Parameters
     ----------
-    conditional : Conditional
-    folds : tuple of tuple
-        For each unit its rows, its target, and for each partition those of the unit's rows that a fold holds out with
-        the models of the others.
+    rows : ndarray, shape (m,)
+        Their places among the unit's rows.
+    unit : FittedUnit
+    target : ndarray, shape (m,) or (2, m)
+    distinct, which : ndarray, shapes (k,) and (m,), optional
+        One row for each of few targets, and which of them each row has: where a context is the same for all rows, this
+        is all there is to evaluate.
     """
 
-    conditional: Conditional
-    folds: tuple[tuple[RowArray, FloatArray, list[list[tuple[RowArray, FittedUnit]]]], ...]
+    rows: RowArray
+    unit: FittedUnit
+    target: FloatArray
+    distinct: RowArray | None
+    which: RowArray
 
     @classmethod
-    def of(cls, conditional: Conditional, settings: LadderSettings) -> _Unseen:
-        """Find again which rows each model was fitted without."""
-        column, context, folds = conditional.column, conditional.context.values, []
+    def of(cls, rows: RowArray, unit: FittedUnit, target: FloatArray) -> _Part:
+        """The part of a unit with a target."""
+        target = np.ascontiguousarray(target[..., rows])
+        if not is_stepped(target):
+            return cls(rows, unit, target, None, rows)
+        _, distinct, which = np.unique(target[0], return_index=True, return_inverse=True)  # steps do not overlap
+        return cls(rows, unit, target, distinct, which)
+
+    def log_density(self, context: FloatArray) -> FloatArray:
+        """Log-densities with contexts (c, m), in nats, shape (m,)."""
+        return self.unit.log_density(self.target, np.ascontiguousarray(context))
+
+    def given_each(self, contexts: FloatArray) -> FloatArray:
+        """The same with each of g contexts (c, g), one for all rows, shape (g, m)."""
+        few = np.arange(len(self.rows)) if self.distinct is None else self.distinct
+        target = np.tile(self.target[..., few], contexts.shape[1])
+        found = self.unit.log_density(target, np.repeat(contexts, len(few), axis=1)).reshape(
+            contexts.shape[1], len(few)
+        )
+        each: FloatArray = found if self.distinct is None else found[:, self.which]
+        return each
+
+
+@dataclass(frozen=True, eq=False)
+class ByParts:
+    """A fitted column's models, by the rows that they say something of.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    units : tuple of tuple
+        For each unit its rows, and for each partition of them the parts.
+    evened : callable
+        What makes rows that are equal to each other have the same log-densities (n,).
+    """
+
+    n: int
+    units: tuple[tuple[RowArray, list[list[_Part]]], ...]
+    evened: Callable[[FloatArray], FloatArray]
+
+    @classmethod
+    def of(cls, conditional: Conditional, values: FloatArray) -> ByParts:
+        """All models for all rows, which have these values (n,)."""
+        units = []
+        for (some, target), unit in zip(conditional.column.pieces(values), conditional.units, strict=True):
+            rows = np.arange(len(values))[some]
+            units.append((rows, [[_Part.of(np.arange(len(rows)), unit, target)]]))
+        return cls(len(values), tuple(units), _as_they_are)
+
+    @classmethod
+    def unseen(cls, conditional: Conditional, settings: LadderSettings) -> ByParts:
+        """For each row those that were fitted without it: finds again which rows each was fitted without."""
+        column, context, units = conditional.column, conditional.context.values, []
         for (some, target), unit in zip(column.pieces(column.values), conditional.units, strict=True):
             rows = np.arange(context.shape[1])[some]
             every = np.arange(len(rows))
-            parts = [[(every, unit)]]
+            parts = [[_Part.of(every, unit, target)]]
             if unit.models:
                 held = partitions(negated(target, unit.sign), np.ascontiguousarray(context[:, rows]), settings)
-                models = [unit.of_fold(i, len(held)) for i in range(len(held))]
-                left = (np.setdiff1d(every, np.concatenate(held[: settings.folds])), unit)
+                folds = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
+                left = np.setdiff1d(every, np.concatenate(held[: settings.folds]))
+                more = [_Part.of(left, unit, target)] if len(left) else []
                 starts = range(0, len(held), settings.folds)
-                parts = [[*zip(held[i : i + settings.folds], models[i:], strict=False), left] for i in starts]
-            folds.append((rows, target, parts))
-        return cls(conditional, tuple(folds))
+                parts = [[*folds[i : i + settings.folds], *more] for i in starts]
+            units.append((rows, parts))
+        return cls(context.shape[1], tuple(units), conditional.evened)
 
-    def __call__(self, context: FloatArray) -> FloatArray:
+    def log_density(self, context: FloatArray) -> FloatArray:
         """Log-densities of the rows with a context (c, n), in nats, shape (n,)."""
         total: FloatArray = np.zeros(context.shape[1])
-        for rows, target, partitioned in self.folds:
+        for rows, partitioned in self.units:
             densities = np.empty((len(partitioned), len(rows)))
             for density, parts in zip(densities, partitioned, strict=True):
-                for part, unit in parts:
-                    density[part] = unit.log_density(target[..., part], np.ascontiguousarray(context[:, rows[part]]))
-            total[rows] += mixture_log_density(densities, np.full(len(densities), 1.0 / len(densities)))
-        return self.conditional.evened(total)
+                for part in parts:
+                    density[part.rows] = part.log_density(context[:, rows[part.rows]])
+            total[rows] += _evenly(densities)
+        return self.evened(total)
+
+    def given_each(self, contexts: FloatArray) -> FloatArray:
+        """The same with each of g contexts (c, g), one for all rows, shape (g, n)."""
+        total: FloatArray = np.zeros((contexts.shape[1], self.n))
+        for rows, partitioned in self.units:
+            found = np.empty((len(partitioned), len(total), len(rows)))
+            for each, parts in zip(found, partitioned, strict=True):
+                for part in parts:
+                    each[:, part.rows] = part.given_each(contexts)
+            for g in range(len(total)):
+                total[g, rows] += _evenly(np.ascontiguousarray(found[:, g]))
+        return np.array([self.evened(each) for each in total])
+
+
+def _as_they_are(densities: FloatArray) -> FloatArray:
+    return densities
+
+
+def _evenly(densities: FloatArray) -> FloatArray:
+    """The even mixture of log-densities (k, n), shape (n,)."""
+    if len(densities) == 1:
+        only: FloatArray = densities[0]
+        return only
+    mixed: FloatArray = mixture_log_density(densities, np.full(len(densities), 1.0 / len(densities)))
+    return mixed

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.latents.projection import FARTHEST_SCORE, Blocks, Projection
+from pydine.latents.functions import FARTHEST_SCORE
+from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
 from pydine.units.plan import Unit

@@ -17,6 +17,7 @@ from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.conditionals import Conditional, Context, fit_conditionals
 from pydine.latents.flows import ROWS_KEPT, Latents
+from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.kinds import (
     ROWS_PER_FREQUENCY,
     Cells,
@@ -26,7 +27,7 @@ from pydine.latents.kinds import (
     Residual,
     canonical,
 )
-from pydine.latents.projection import FunctionsOfZ, Projection
+from pydine.latents.projection import Projection
 from pydine.latents.workshop import SPARE_DOF
 from pydine.types import FloatArray, RowArray
 from pydine.units.cache import UnitCache

@@ -14,7 +14,8 @@ import numpy as np
 
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import ROWS_KEPT, Latents, RankFlow
-from pydine.latents.projection import FunctionsOfZ, Projection
+from pydine.latents.functions import FunctionsOfZ
+from pydine.latents.projection import Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 from pydine.units.cache import UnitCache, fit_units
@@ -185,7 +186,8 @@ class Workshop:
         given = self.in_order(given)
         units = _units_of_many([(i,) for i in columns], given)
         made = self._make(units, by_fold=False)
-        latents = self._latents(units, made, given, (1, len(columns) - 1), 2, crossed=False)
+        together = 2 if len(columns) > 2 else None
+        latents = self._latents(units, made, given, (1, len(columns) - 1), together, crossed=False)
         folds = self._n_folds(units)
         return latents, self._of_folds(units, [m.unit for m in made], folds, latents) if folds else iter(())
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
-from pydine.latents.projection import FARTHEST_SCORE
+from pydine.latents.functions import FARTHEST_SCORE
 from pydine.types import FloatArray
 from pydine.units.rows import SEED
 

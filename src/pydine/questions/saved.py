@@ -19,7 +19,7 @@ from pydine.bases import mixed as mixed_models
 from pydine.disk import write_whole
 from pydine.inputs import table
 from pydine.inputs.kinds import Kind
-from pydine.latents import conditionals, flows, kinds, mixed, paper, projection, scores
+from pydine.latents import conditionals, flows, functions, kinds, mixed, paper, projection, scores
 from pydine.questions import fitting, policy
 from pydine.questions import mixed as mixed_questions
 from pydine.results import InformationEstimate
@@ -39,8 +39,8 @@ MODEL = Schema(
         plan.Unit,
         rows.View,
         scores.ScoreMap,
-        projection.Sketch,
-        projection.FunctionsOfZ,
+        functions.Sketch,
+        functions.FunctionsOfZ,
         projection.Projection,
         flows.RankFlow,
         paper.PaperFlow,

@@ -137,6 +137,7 @@ def wide_information(
         alpha=found.alpha,
         n_samples=variables.table.n_samples,
         n_dropped=variables.table.n_dropped,
+        is_shared=bool(variables.given) and len(left) > 2,
     )
 
 

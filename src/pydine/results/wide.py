@@ -33,6 +33,9 @@ class WideInformation:
     alpha : float
     n_samples, n_dropped : int
         Rows that were used, and rows that were left out because of NaN or infinity.
+    is_shared : bool
+        Whether what is given was projected out of all variables together, which approximates what a question about each
+        pair alone would have.
     """
 
     names: tuple[str, ...]
@@ -47,6 +50,7 @@ class WideInformation:
     alpha: float
     n_samples: int
     n_dropped: int
+    is_shared: bool = False
 
     def __len__(self) -> int:
         return len(self.first)

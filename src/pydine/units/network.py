@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.kernels.likelihood import IDENTITY, RELU, TANH
+from pydine.kernels.layers import IDENTITY, RELU, TANH
 from pydine.types import FloatArray
 
 Layout = tuple[NDArray[np.int64], NDArray[np.int64], int, bool]

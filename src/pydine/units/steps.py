@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.likelihood import HALF_LOG_2PI
+from pydine.kernels.densities import HALF_LOG_2PI
 from pydine.kernels.normal import step_moments
 from pydine.types import FloatArray
 

@@ -1,0 +1,136 @@
+"""Functions of z that are projected out of both sides: z and its cubes, polynomials, waves, bumps, and learned ones.
+
+None of them is drawn at random or depends on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from pydine.types import FloatArray
+from pydine.units.rows import SEED, outwards, some_of
+from pydine.units.rungs.quadratic import quadratic
+
+# answer: bumps around rows of z that there are; the shares of degrees of freedom below say how many of them are used.
+BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
+# answer: in scores, times the square root of the number of columns, as the distance between rows grows.
+BUMP_WIDTH = 2.0 / 3.0
+# answer: cosines along each column, of which the slowest goes from 1 to -1 over +-4, the scores of 10,000 rows.
+COLUMN_WAVES, HALF_PERIOD = 8, 4.0
+COLUMN_SMOOTHNESS = 0.7  # answer: lengthscale of the prior for functions of one column, in scores
+# answer: more units than that are sketched, by so many combinations of what they learned: for the time.
+MOST_UNITS, SKETCHES = 40, 200
+# answer: share of the rows' degrees of freedom that may always go into z and its cubes.
+CUBIC_SHARE = 0.05
+FARTHEST_SCORE = 10.0  # guard: rows farther out are taken to be here; no sample reaches it
+
+
+class Learned(Protocol):
+    """What has learned functions of z: a fitted unit, say."""
+
+    def features(self, context: FloatArray) -> list[FloatArray]:
+        """Evaluate them: z (dz, n) to arrays (n, q_i)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Random combinations of what many units learned: few span nearly the same functions (Halko et al. 2011)."""
+
+    units: tuple[Learned, ...]
+
+    def features(self, context: FloatArray) -> list[FloatArray]:
+        """Evaluate the combinations: z (dz, n) to one array (n, SKETCHES)."""
+        total: FloatArray = np.zeros((context.shape[1], SKETCHES))
+        for i, unit in enumerate(self.units):
+            parts = unit.features(context)
+            if parts:
+                every = np.hstack(parts)
+                total += every @ np.random.default_rng([SEED, i]).standard_normal((every.shape[1], SKETCHES))
+        return [total]
+
+
+@dataclass(frozen=True)
+class FunctionsOfZ:
+    """The functions that are projected out: an array z (dz, n) to one (n, q).
+
+    Parameters
+    ----------
+    dz : int
+    cubic : bool
+        Whether the cubes of z are always among them.
+    learned : tuple of FittedUnit (or a Sketch of many) or None
+        Units that see z alone and whose networks' hidden units are used, with polynomials, waves along each column
+        and bumps beside them: Gaussian kernels around rows of z, which span the more smooth functions of z the more
+        there are (Nyström's method). None for none of these.
+    centres : ndarray, shape (dz, bumps)
+    """
+
+    dz: int
+    cubic: bool
+    learned: tuple[Learned, ...] | None
+    centres: FloatArray
+
+    @classmethod
+    def choose(cls, z: FloatArray, learned: tuple[Learned, ...] | None) -> FunctionsOfZ:
+        """Choose the functions for rows z (dz, n). Bumps stand around rows from the middle of z to its outskirts."""
+        if learned is not None and len(learned) > MOST_UNITS:
+            learned = (Sketch(learned),)
+        dz, n = z.shape
+        centres = z[:, some_of(outwards(z), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
+        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres)
+
+    @property
+    def n_always(self) -> int:
+        """How many are used whatever they cost: a constant, z, and its cubes if `cubic`. They come first."""
+        return 1 + (2 if self.cubic else 1) * self.dz
+
+    def __call__(self, z: FloatArray) -> FloatArray:
+        """Evaluate all of them: those that are always used, then kind by kind."""
+        return np.hstack([part for kind in self._kinds(z).values() for part in kind])
+
+    def priors(self, z: FloatArray) -> list[FloatArray]:
+        """Prior variances of those that are not always used, within each kind: they are in the same order, (q_i,).
+
+        They are equal, but for the waves along columns, which fade as those of a smooth function do.
+        """
+        counts = {name: sum(part.shape[1] for part in kind) for name, kind in self._kinds(z[:, :1]).items()}
+        frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, COLUMN_WAVES + 1)
+        fading = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
+        return [fading if name == "column waves" else np.ones(n) for name, n in counts.items() if name != "always"]
+
+    def _kinds(self, z: FloatArray) -> dict[str, list[FloatArray]]:
+        """Arrays (n, q_i) by kind; beyond any score that a sample can have they are constant, so they stay finite."""
+        z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
+        always = [np.ones((z.shape[1], 1)), z.T]
+        if self.cubic:
+            always.append(((z * z - 3.0) * z).T)
+        if self.learned is None:
+            return {"always": always}
+        return {
+            "always": always,
+            "polynomials": [quadratic(z)[self.dz :].T],
+            "learned": [part for unit in self.learned for part in unit.features(z)],
+            "column waves": [_column_waves(z)],
+            "bumps": [_bumps(z, self.centres)],
+        }
+
+
+def _bumps(z: FloatArray, centres: FloatArray) -> FloatArray:
+    """Gaussian kernels around centres (dz, q), (dz, n) to (n, q).
+
+    NumPy is fast in float32; any smooth function serves, so the rounding of the exponential does not matter.
+    """
+    squares = (z * z).sum(axis=0)[:, None] + (centres * centres).sum(axis=0) - 2.0 * (z.T @ centres)
+    bumps: FloatArray = np.exp((squares * (-0.5 / (BUMP_WIDTH**2 * len(z)))).astype(np.float32))
+    return bumps
+
+
+def _column_waves(z: FloatArray) -> FloatArray:
+    """Cosines of each column by itself, (dz, n) to (n, dz COLUMN_WAVES)."""
+    angles = (np.clip(z, -HALF_PERIOD, HALF_PERIOD) + HALF_PERIOD) * (0.5 * np.pi / HALF_PERIOD)
+    waves = np.cos(angles.T.astype(np.float32)[:, :, None] * np.arange(1, COLUMN_WAVES + 1, dtype=np.float32))
+    return waves.reshape(z.shape[1], -1)

@@ -1,0 +1,242 @@
+"""The search for a Markov blanket: which features to ask about next, and what the test says of them.
+
+Forward and backward selection as in IAMB (Tsamardinos, Aliferis and Statnikov, 2003); `selection` shows it in
+scikit-learn's terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from pydine.inputs.checks import warn_left_out
+from pydine.inputs.columns import Columns
+from pydine.inputs.kinds import Kind, Kinds
+from pydine.inputs.reading import with_kinds
+from pydine.inputs.table import Question, Table
+from pydine.latents.mixed import is_mixed
+from pydine.latents.workshop import Workshop
+from pydine.nulls.analytic import analytic_test
+from pydine.questions.fitting import fit, information_of
+from pydine.questions.mixed import tested
+from pydine.questions.policy import Verdict, reduced
+from pydine.questions.settings import Settings
+from pydine.types import FloatArray
+from pydine.units.asking import ask_all
+from pydine.units.cache import UnitCache
+from pydine.units.tasks import UnitTask
+
+
+class Step(NamedTuple):
+    """One decision of a `ConditionalSelector`.
+
+    Parameters
+    ----------
+    action : {"add", "remove"}
+    feature : int
+        Its column.
+    pvalue : float
+        Of the test that the feature tells nothing about y given those selected then, before any correction for
+        the number of candidates.
+    """
+
+    action: str
+    feature: int
+    pvalue: float
+
+
+class Query(NamedTuple):
+    """The question what a feature tells about y, given other features."""
+
+    feature: int
+    given: tuple[int, ...]
+
+    @classmethod
+    def beside(cls, feature: int, selected: Sequence[int]) -> Query:
+        """What a feature tells given the selected ones other than itself."""
+        return cls(feature, tuple(other for other in selected if other != feature))
+
+
+class Answer(NamedTuple):
+    """What the test says of a feature: its p-value, and its strength to order the smallest p-values there are."""
+
+    pvalue: float
+    nats: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The smaller, the stronger the evidence."""
+        return self.pvalue, -self.nats
+
+
+NOTHING = Answer(1.0, 0.0)
+
+
+# --- the search -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Search:
+    """Forward and backward selection.
+
+    Parameters
+    ----------
+    judge : Judge
+    alpha : float
+    limit : int
+        Features that are selected at most.
+    backward : bool
+    """
+
+    judge: Judge
+    alpha: float
+    limit: int
+    backward: bool
+
+    def run(self) -> tuple[list[int], list[Step]]:
+        """Add and take out features until nothing changes; those selected, in order, and the steps.
+
+        What was taken out does not come back, so that this ends.
+        """
+        selected: list[int] = []
+        steps: list[Step] = []
+        candidates = self.judge.varying()
+        while True:
+            steps += self._grow(selected, candidates)
+            removed = self._shrink(selected) if self.backward else []
+            if not removed:
+                return selected, steps
+            steps += removed
+
+    def _grow(self, selected: list[int], candidates: set[int]) -> list[Step]:
+        """Add the strongest candidate while it is significant, moving it from `candidates` to `selected`."""
+        steps: list[Step] = []
+        while candidates and len(selected) < self.limit:
+            features = sorted(candidates)
+            answers = self.judge.ask([Query(feature, tuple(selected)) for feature in features])
+            best, feature = min(zip(answers, features, strict=True), key=lambda pair: (pair[0].rank, pair[1]))
+            if best.pvalue * len(features) > self.alpha:
+                break
+            candidates.remove(feature)
+            selected.append(feature)
+            steps.append(Step("add", feature, best.pvalue))
+        return steps
+
+    def _shrink(self, selected: list[int]) -> list[Step]:
+        """Take the weakest feature out of `selected` while it is not significant given the others."""
+        steps: list[Step] = []
+        while len(selected) > 1:
+            answers = self.judge.ask([Query.beside(feature, selected) for feature in selected])
+            worst, feature = max(zip(answers, selected, strict=True), key=lambda pair: (pair[0].rank, pair[1]))
+            if worst.pvalue <= self.alpha:
+                break
+            selected.remove(feature)
+            steps.append(Step("remove", feature, worst.pvalue))
+        return steps
+
+
+# --- the question -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What does a feature tell about y, given other features? Asked of one table many times.
+
+    Parameters
+    ----------
+    table : Table
+        Ranks of the features, which hold all of the information and stay within range, then y.
+    y : tuple of int
+        The position of y.
+    settings : Settings
+        With a cache, so that the flow of y given the selected features is fitted once for all candidates.
+    answers : dict of Query to Answer
+        Given so far: a search comes back to what it asked before.
+    """
+
+    table: Table
+    y: tuple[int, ...]
+    settings: Settings
+    answers: dict[Query, Answer] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, features: Columns, y: FloatArray, kind: Kind, settings: Settings, kinds: Kinds | None = None) -> Judge:
+        """Of features and a target of this kind."""
+        ranks = np.asarray(rankdata(features.values, axis=0), dtype=np.float64)
+        (known,), _, unclear = with_kinds([replace(features, values=ranks, levels={})], kinds)
+        if unclear:  # as good as constant
+            warn_left_out(unclear)
+            out = [i for i in range(len(known.names)) if known.where(i) in unclear]
+            known.values[:, out] = 0.0
+        table = Table.of([known.values, y[:, None]], kinds=[*(k or Kind.CONTINUOUS for k in known.kinds), kind])
+        return cls(table, (len(known.names),), settings)
+
+    def varying(self) -> set[int]:
+        """Features that are not constant."""
+        return set(np.flatnonzero(np.ptp(self.table.columns[: self.y[0]], axis=1) > 0.0).tolist())
+
+    def ask(self, queries: Sequence[Query]) -> list[Answer]:
+        """Test for each query whether its feature is independent of y given the others."""
+        unanswered = [query for query in queries if query not in self.answers]
+        self.answers.update(zip(unanswered, self._run(_Tester, unanswered), strict=True))
+        return [self.answers[query] for query in queries]
+
+    def information(self, queries: Sequence[Query]) -> FloatArray:
+        """I(feature; y | given) in nats for each query, shape (len(queries),)."""
+        return np.array(self._run(_Estimator, queries))
+
+    def _run(self, kind: type[_Tester] | type[_Estimator], queries: Sequence[Query]) -> list[Any]:
+        # Queries run beside each other, units of one do not.
+        settings = replace(self.settings, cache=None, n_jobs=1)
+        asker = kind(self.y, settings, settings.workshop(self.table), frozenset(self.varying()))
+        return ask_all(asker, queries, self.settings.cache, self.settings.n_jobs, needs=asker.tasks)
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """What answers single queries, in whatever process; the settings and the workshop know no cache."""
+
+    y: tuple[int, ...]
+    settings: Settings
+    workshop: Workshop
+    varying: frozenset[int]
+
+    def question(self, query: Query) -> Question:
+        return Question(self.workshop.table, (query.feature,), self.y, query.given)
+
+    def tasks(self, query: Query) -> list[UnitTask]:
+        """The units that a query needs, unless it turns out that some of its columns add nothing."""
+        if query.feature not in self.varying:
+            return []
+        question = reduced(self.question(query), self.workshop)
+        if isinstance(question, Verdict) or question.table is not self.workshop.table or is_mixed(question):
+            return []
+        return self.workshop.tasks(question)
+
+
+class _Tester(_Asker):
+    """Tests independence."""
+
+    def __call__(self, query: Query, cache: UnitCache | None) -> Answer:
+        if query.feature not in self.varying:
+            return NOTHING
+        found = tested(self.question(query), self.workshop.beside(cache))
+        if isinstance(found, Verdict):
+            return Answer(found.pvalue, found.value)
+        test = analytic_test(found.latents)
+        return Answer(test.pvalue, float(test.blocks.max()))
+
+
+class _Estimator(_Asker):
+    """Estimates information."""
+
+    def __call__(self, query: Query, cache: UnitCache | None) -> float:
+        if query.feature not in self.varying:
+            return 0.0
+        question = self.question(query)
+        settings = replace(self.settings, cache=cache)
+        return information_of(fit(question, settings, self.workshop.beside(cache)), question).value

@@ -1,0 +1,343 @@
+"""Pairs of variables that have the same rows: from one set of latents, or one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.bases.closed_form import pair_information
+from pydine.bases.gaussian import algorithmic_errors
+from pydine.bases.learning import pairs_with_unlearned, with_unlearned
+from pydine.inputs.kinds import Kind
+from pydine.inputs.reading import Variables
+from pydine.inputs.streams import Sample
+from pydine.inputs.table import Question
+from pydine.latents.flows import Latents
+from pydine.latents.mixed import is_mixed, with_plain_given
+from pydine.latents.workshop import Workshop
+from pydine.nulls.analytic import analytic_test, combined, pairwise_test
+from pydine.nulls.screening import not_gaussian
+from pydine.questions.fitting import fit, information_of
+from pydine.questions.pairs.found import FIGURES, Pair, Pairs
+from pydine.questions.policy import Verdict, left_over, reduced
+from pydine.questions.settings import Settings
+from pydine.questions.streamed import Sums
+from pydine.results import InformationEstimate
+from pydine.show.progress import progress_bar
+from pydine.types import FloatArray, RowArray
+from pydine.units.asking import ask_all
+from pydine.units.cache import UnitCache, fit_units
+from pydine.units.execution import is_sent_away
+from pydine.units.tasks import UnitTask
+
+ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
+# answer: rows times pairs up to which every pair given others has its own projection: those take a few seconds, and
+# where rows are few a shared one is up to two standard errors off.
+MOST_OWN = 50_000
+
+
+class Shard(NamedTuple):
+    """One of several parts of the work, counted from 1."""
+
+    number: int
+    total: int
+
+    @classmethod
+    def read(cls, text: str) -> Shard:
+        """Read ``"3/16"``."""
+        number, slash, total = text.partition("/")
+        if slash and number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total):
+            return cls(int(number), int(total))
+        raise ValueError(f"shard must be like 3/16, the third of sixteen parts, but got {text!r}.")
+
+    @property
+    def of_all(self) -> slice:
+        """Which of all pieces are this part's."""
+        return slice(self.number - 1, None, self.total)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A table of variables, how it is to be estimated, and whether each pair is given all other variables."""
+
+    variables: Variables
+    settings: Settings
+    is_rest: bool
+    test: bool
+    progress: bool | None
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The variables, in their order."""
+        return list(self.variables.members)
+
+    @property
+    def n_units(self) -> int:
+        """Flows of single columns that are needed, those in the cache included."""
+        sizes = self.variables.sizes
+        return (len(sizes) - 1) * sum(sizes) if self.is_rest else sum(sizes)
+
+    @property
+    def is_each_alone(self) -> bool:
+        """Whether every pair is a question of its own."""
+        p = len(self.names)
+        few = p * (p - 1) // 2 * self.variables.table.n_samples <= MOST_OWN
+        return self.is_rest or p == 2 or (bool(self.variables.given) and few)
+
+    def every(self, wanted: NDArray[np.bool_] | None = None) -> Pairs:
+        """All pairs: together where that can be done, otherwise one by one."""
+        if self.is_each_alone:
+            return self.one_by_one(wanted)
+        smooth = [i for i, name in enumerate(self.names) if self._is_continuous(self.variables.members[name])]
+        if len(smooth) == len(self.names) and self._is_continuous(self.variables.given):
+            return self.together(wanted)
+        found = Pairs.empty(len(self.names))
+        both = np.isin(found.pairs, smooth if len(smooth) > 2 else []).all(axis=0)
+        if len(smooth) > 2:
+            places = np.flatnonzero(both)
+            among = replace(self, variables=self._of_continuous(smooth)).together(
+                None if wanted is None else wanted[places]
+            )
+            for name in FIGURES:
+                getattr(found, name)[places] = getattr(among, name)
+            found.n_general, found.is_shared = among.n_general, among.is_shared
+        self._ask(found, np.flatnonzero(~both if wanted is None else ~both & wanted).tolist())
+        return found
+
+    def _is_continuous(self, columns: Sequence[int]) -> bool:
+        return all(self.variables.table.kind(i) is Kind.CONTINUOUS for i in columns)
+
+    def _of_continuous(self, smooth: list[int]) -> Variables:
+        """The variables that are continuous, and what is given as numbers."""
+        members = {self.names[i]: self.variables.members[self.names[i]] for i in smooth}
+        columns = [i for positions in members.values() for i in positions]
+        plain = with_plain_given(Question(self.variables.table, tuple(columns), (), self.variables.given))
+        if plain.table is self.variables.table:
+            return replace(self.variables, members=members)
+        place = {i: k for k, i in enumerate(columns)}
+        return Variables(
+            plain.table, {name: tuple(place[i] for i in positions) for name, positions in members.items()}, plain.given
+        )
+
+    def together(self, wanted: NDArray[np.bool_] | None = None, shard: Shard | None = None) -> Pairs:
+        """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
+
+        Variables that what is given determines have no latents; pairs with them have a verdict. With `wanted`, one
+        entry a pair, others are asked no further; of a shard, only the pairs that are its own are.
+        """
+        found, workshop = Pairs.empty(len(self.names)), self._workshop()
+        left = self._left_over(workshop)
+        found.is_shared = bool(self.variables.given)
+        blocks = [self.variables.members[name] for name in self.names]
+        lost = ~np.isin(found.pairs, left).all(axis=0)
+        found.values[lost] = Verdict.NOTHING_LEFT.value
+        found.errors[lost] = found.below[lost] = found.above[lost] = 0.0
+        if self.test:
+            found.pvalues[lost] = Verdict.NOTHING_LEFT.pvalue
+        if len(left) < 2:
+            return found
+        with self._bar() as step:
+            latents = workshop.watched(step).many([blocks[i] for i in left], self.variables.given)
+        columns = _of_unit_variance(latents)
+        places = np.flatnonzero(~lost)
+        self._fill(found, places, latents, columns, [blocks[i] for i in left])
+        doubtful = self._doubtful(found, places, columns, latents.dof, [blocks[i] for i in left])
+        doubtful = [k for k in doubtful if wanted is None or wanted[k]]
+        self._ask(found, doubtful if shard is None else doubtful[shard.of_all])
+        return found
+
+    def share(self, shard: Shard, cache: UnitCache) -> int:
+        """Fit a shard's units, and what its pairs need beside them, into the cache; how many units others still owe."""
+        columns = [i for positions in self.variables.members.values() for i in positions]
+        if self.is_each_alone or not self._is_continuous([*columns, *self.variables.given]):
+            found = Pairs.empty(len(self.names))
+            self._ask(found, list(range(len(found.values)))[shard.of_all])
+            return 0
+        workshop = self._workshop()
+        blocks = [self.variables.members[self.names[i]] for i in self._left_over(workshop)]
+        tasks = workshop.tasks_of_many(blocks, self.variables.given) if len(blocks) > 1 else []
+        own = tasks[shard.of_all]
+        with progress_bar(f"fitting {len(own):,} of {len(tasks):,} units", len(own), self.progress) as step:
+            fit_units(own, cache, self.settings.n_jobs, step)
+        missing = sum(not cache.has(task) for task in tasks)
+        if not missing:
+            self.together(shard=shard)
+        return missing
+
+    def from_all_rows(self, found: Pairs, sample: Sample) -> None:
+        """Put what all rows of a stream say in place of what its sample does, for pairs whose base is Gaussian."""
+        if self.is_rest:
+            raise ValueError(
+                "given='rest' needs all rows in memory: every pair has flows of its own; name the columns to condition "
+                "on, or pass a part of the rows."
+            )
+        workshop, given = self._workshop(), self.variables.given
+        table = self.variables.table
+        if with_plain_given(Question(table, (), (), given)).table is not table or any(
+            sample.is_label(table.names[i]) for i in given
+        ):
+            return  # labels, which no sum over rows takes for numbers
+        left = [i for i in self._left_over(workshop) if self._is_continuous(self.variables.members[self.names[i]])]
+        blocks = [self.variables.members[self.names[i]] for i in left]
+        if len(left) < 2:
+            return
+        flow, latents = workshop.flow_of_many(blocks, given)
+        found.is_shared = len(left) > 2 and bool(given)
+        columns = [table.names[i] for i in (*(c for block in blocks for c in block), *given)]
+        places = [sample.names.index(name) for name in columns]
+        stops = np.cumsum([len(block) for block in blocks]).tolist()
+        variables = [slice(stop - len(block), stop) for block, stop in zip(blocks, stops, strict=True)]
+        sums = Sums.of(flow, latents, variables, (rows[:, places] for rows in sample.all_rows()))
+        where = dict(zip(left, variables, strict=True))
+        for k in range(len(found.values)):
+            i, j = found.pair(k)
+            if i not in where or j not in where or not np.isfinite(found.values[k]):
+                continue
+            if found.bases[k] == "gaussian":
+                value, error = sums.information(where[i], where[j])
+                unlearned = [float(np.mean(latents.unlearned[where[side]])) for side in (i, j)]
+                learned = with_unlearned(value, sum(unlearned), min(len(blocks[left.index(side)]) for side in (i, j)))
+                found.values[k], found.counts[k] = learned.value, sums.n
+                found.below[k], found.above[k], found.errors[k] = learned.errors(error)
+            if self.test:
+                blocks_of_pair = sums.blocks(where[i], where[j])
+                found.pvalues[k] = float(combined("auto", sums.pvalues(blocks_of_pair, where[i], where[j])))
+
+    def _workshop(self) -> Workshop:
+        return self.settings.workshop(self.variables.table)
+
+    def _bar(self) -> Any:
+        count = sum(self.variables.sizes) if self.variables.given else 0
+        return progress_bar(f"fitting {self.n_units:,} units", count, self.progress)
+
+    def _left_over(self, workshop: Workshop) -> list[int]:
+        """Variables that what is given does not determine."""
+        return [i for i, name in enumerate(self.names) if not self._is_determined(name, workshop)]
+
+    def _is_determined(self, name: str, workshop: Workshop) -> bool:
+        members = self.variables.members[name]
+        if not self.variables.given:
+            return False
+        return left_over(members, self.variables.given, workshop) != members
+
+    def _fill(
+        self, found: Pairs, places: RowArray, latents: Latents, columns: FloatArray, blocks: list[tuple[int, ...]]
+    ) -> None:
+        """Gaussian information and p-values of pairs of single columns, by matrix products."""
+        starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
+        leading, dof = columns[starts], latents.dof
+        pair = np.triu_indices(len(blocks), 1)
+        correlations = (leading @ leading.T / dof)[pair]
+        correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
+        values, errors = pair_information(correlations, dof, self.variables.table.n_samples)
+        if latents.fold_products is not None:
+            errors = np.hypot(errors, algorithmic_errors(latents.fold_products[:, starts][:, :, starts])[pair])
+        unlearned = np.array(latents.unlearned)[starts]
+        learned = pairs_with_unlearned(values, errors, unlearned[pair[0]] + unlearned[pair[1]])
+        for name, entries in learned._asdict().items():
+            getattr(found, name)[places] = entries
+        if self.test:
+            found.pvalues[places] = pairwise_test(leading, latents.of_columns(starts.tolist(), []))
+            found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
+
+    def _doubtful(
+        self, found: Pairs, places: RowArray, columns: FloatArray, dof: float, blocks: list[tuple[int, ...]]
+    ) -> list[int]:
+        """Which pairs are asked about one by one: pairs of groups, and pairs that need more than a Gaussian base.
+
+        The latter are all, none, or those that the screen finds.
+        """
+        starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
+        first, second = np.triu_indices(len(blocks), 1)
+        if self.settings.base == "auto":
+            leading = columns[starts]
+            doubtful = not_gaussian(leading, np.clip(leading @ leading.T / dof, -1.0, 1.0), dof)[first, second]
+        else:
+            doubtful = np.full(len(first), self.settings.base != "gaussian")
+        is_group = np.array([len(block) > 1 for block in blocks])
+        doubtful = (doubtful & np.isfinite(found.values[places])) | is_group[first] | is_group[second]
+        chosen: list[int] = places[doubtful].tolist()
+        return chosen
+
+    def one_by_one(self, wanted: NDArray[np.bool_] | None = None) -> Pairs:
+        """Every pair, or those that are wanted, as a question of its own."""
+        found = Pairs.empty(len(self.names))
+        chosen = np.arange(len(found.values)) if wanted is None else np.flatnonzero(wanted)
+        self._ask(found, chosen.tolist(), self.n_units)
+        return found
+
+    def _ask(self, found: Pairs, chosen: list[int], n_units: int = 0) -> None:
+        """Ask about pairs one by one; what was fitted for others is in the cache."""
+        asker = Asker.of(self, [found.pair(k) for k in chosen])
+        units = f"{n_units:,} units for " if n_units else ""
+        with progress_bar(f"fitting {units}{len(chosen):,} pairs", len(chosen), self.progress) as step:
+            answers = ask_all(
+                asker, [found.pair(k) for k in chosen], self.settings.cache, self.settings.n_jobs, step, asker.tasks
+            )
+        for k, (information, pvalue) in zip(chosen, answers, strict=True):
+            found.values[k], found.errors[k] = information.value, information.standard_error
+            found.below[k], found.above[k] = information.errors or (information.standard_error,) * 2
+            found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
+            found.n_general += information.base != "gaussian"
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Answers questions about single pairs, in whatever process it is.
+
+    The settings name no cache, which is the business of whoever asks.
+    """
+
+    variables: Variables
+    settings: Settings
+    is_rest: bool
+    test: bool
+    workshop: Workshop
+
+    @classmethod
+    def of(cls, asked: Asked, pairs: Sequence[Pair]) -> Asker:
+        """Of pairs of all that is asked; they run beside each other, and units of one do not, unless it is alone."""
+        settings = replace(asked.settings, cache=None, n_jobs=asked.settings.n_jobs if len(pairs) == 1 else 1)
+        variables = asked.variables
+        if is_sent_away(asked.settings.n_jobs) and not asked.is_rest:
+            variables = _with_only(variables, {i for pair in pairs for i in pair})
+        return cls(variables, settings, asked.is_rest, asked.test, settings.workshop(variables.table))
+
+    def __call__(self, pair: Pair, cache: UnitCache | None) -> tuple[InformationEstimate, float]:
+        """The estimate of a pair and its p-value."""
+        question = self._question(pair)
+        answer = fit(question, replace(self.settings, cache=cache), self.workshop.beside(cache, self.settings.n_jobs))
+        if isinstance(answer, Verdict):
+            return information_of(answer, question), answer.pvalue
+        return information_of(answer, question), analytic_test(answer.latents).pvalue if self.test else np.nan
+
+    def tasks(self, pair: Pair) -> list[UnitTask]:
+        """The units that a pair needs, unless it turns out that some of its columns add nothing."""
+        question = reduced(self._question(pair), self.workshop)
+        if isinstance(question, Verdict) or question.table is not self.workshop.table or is_mixed(question):
+            return []
+        return self.workshop.tasks(question)
+
+    def _question(self, pair: Pair) -> Question:
+        first, second = (list(self.variables.members)[i] for i in pair)
+        return self.variables.pair(first, second, self.is_rest)
+
+
+def _with_only(variables: Variables, chosen: Set[int]) -> Variables:
+    """The same with nothing in the columns of other variables, which nobody asks for: they need not travel."""
+    members = list(variables.members.values())
+    needed = [*variables.given, *(column for i in chosen for column in members[i])]
+    columns = np.zeros_like(variables.table.columns)
+    columns[needed] = variables.table.columns[needed]
+    return replace(variables, table=replace(variables.table, columns=columns))
+
+
+def _of_unit_variance(latents: Latents) -> FloatArray:
+    """The latents, scaled so that their products over the degrees of freedom are correlations, same shape."""
+    scaled: FloatArray = latents.both / np.sqrt((latents.both**2).sum(axis=1, keepdims=True) / latents.dof)
+    return scaled

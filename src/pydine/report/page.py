@@ -222,8 +222,6 @@ def _has_remarks(column: Column, target: str) -> bool:
 
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
-    if column.n_missing:  # where there is no room for a column of its own
-        notes.insert(0, f'<span class="narrow">{column.n_missing / report.n_samples:.1%} missing</span>')
     if column.copy_of is not None:
         how = "the same labels as" if column.kind is Kind.NOMINAL else "a strictly monotone function of"
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
@@ -233,12 +231,14 @@ def _column(column: Column, report: Report) -> str:
     share = column.n_missing / report.n_samples
     gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
     missing = f'<span title="{column.n_missing:,} rows">{gauge} {share:.1%}</span>' if column.n_missing else "–"
+    # Where there is no room for a column of its own, it is said.
+    lacks = f'<span class="narrow">{share:.1%} missing{"; " if notes else ""}</span>' if column.n_missing else ""
     bars = figures.bars(column.histogram, "histogram")
     return (
         f'<tr><th scope="row">{name(column.name)}</th><td class="wide">{KINDS[column.kind]}</td>'
         f'<td class="wide">{bars}</td><td class="ends">{ends}</td>'
         f'<td class="number wide">{column.n_distinct:,}</td><td class="number wide">{missing}</td>'
-        f"<td>{'; '.join(notes)}</td></tr>"
+        f"<td>{lacks}{'; '.join(notes)}</td></tr>"
     )
 
 

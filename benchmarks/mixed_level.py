@@ -25,13 +25,13 @@ PEERS: dict[str, Callable[[MixedData], float]] = {"bins": binned, "RegressionCI"
 LEVEL = 0.02, 0.09  # asked of every row; a test that is above has no power to speak of
 
 NOTES = """
-Share of {seeds} datasets of each family in which independence is rejected at 5%. Under "null" it holds; under "drawn
-along" y goes along with x in {share:.0%} of the rows. RegressionCI (tigramite) and Pillai (pgmpy, with random forests)
-have their defaults and the first {peers} datasets; a dash: not installed. "bins": a chi-squared test of the columns in
-at most {bins} bins each, added up over the cells of z. Two standard errors of 0.05 are {error:.3f}, of theirs
-{theirs:.3f}.
+Share of {seeds} datasets of each family in which independence is rejected at 5%. Under "independent" it holds; under
+"drawn along" y goes along with x in {share:.0%} of the rows. RegressionCI (tigramite) and Pillai (pgmpy, with random
+forests) have their defaults and the first {peers} datasets; a dash: not installed. "bins": a chi-squared test of the
+columns in at most {bins} bins each, added up over the cells of z. Two standard errors of 0.05 are {error:.3f}, of
+theirs {theirs:.3f}.
 
-Power is compared where another test holds its level, at most {most:.2f} under "null" with the same rows.
+Power is compared where another test holds its level, at most {most:.2f} under "independent" with the same rows.
 """.strip()
 
 
@@ -53,7 +53,7 @@ def tasks(seeds: int, peer_seeds: int) -> list[Task]:
 
     return [
         Task({"family": name, "y": y, "n": n, "seed": s}, partial(sample, name, n, s, share), methods(s))
-        for y, share in (("null", 0.0), ("drawn along", SHARE))
+        for y, share in (("independent", 0.0), ("drawn along", SHARE))
         for name in FAMILIES
         for n in SIZES
         for s in range(seeds)
@@ -76,7 +76,7 @@ def lines(rows: pd.DataFrame) -> list[dict[str, object]]:
 def weaker(table: pd.DataFrame, seeds: int, peer_seeds: int) -> float:
     """Rows in which another test that holds its level rejects an alternative more often, by two standard errors."""
     keys = ["family", "n"]
-    level, power = (table[table.y == y].set_index(keys) for y in ("null", "drawn along"))
+    level, power = (table[table.y == y].set_index(keys) for y in ("independent", "drawn along"))
     count = 0
     for method in PEERS:
         n = seeds if method == "bins" else min(seeds, peer_seeds)
@@ -92,7 +92,7 @@ def main() -> None:
     methods = {name: partial(outcome, test) for name, test in {"dine": tested, **PEERS}.items()}
     rows = common.run_from(options, tasks(options.seeds, options.peer_seeds), "mixed_level", methods)
     table = lines(rows)
-    levels = np.array([line["dine"] for line in table if line["y"] == "null"])
+    levels = np.array([line["dine"] for line in table if line["y"] == "independent"])
     bars = [
         common.Bar("least level", float(levels.min()), low=LEVEL[0]),
         common.Bar("largest level", float(levels.max()), high=LEVEL[1]),

@@ -6,7 +6,10 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import pydine
+from pydine.inputs.table import Question
+from pydine.questions.fitting import fit, information_of
 from pydine.questions.policy import Verdict
+from pydine.questions.settings import Settings
 
 N = 800
 LABELS = np.array(["b", "a", "c"])
@@ -73,6 +76,26 @@ def test_columns_that_are_independent_given_many_have_no_information(x, y):
     found = [pydine.mutual_information(x, y, list("abcdefg"), data=common_causes(seed)) for seed in range(6)]
     assert abs(np.mean([each.value for each in found])) < 0.01
     assert sum(each.confidence_interval(0.95)[0] <= 0.0 for each in found) >= 5
+
+
+def test_numbers_are_asked_about_as_if_there_were_no_kinds():
+    rng = np.random.default_rng(8)
+    z = rng.standard_normal((250, 2))
+    table = pd.DataFrame(
+        {"x": np.sin(z[:, 0]) + rng.standard_normal(250), "y": z.sum(axis=1), "a": z[:, 0], "b": z[:, 1]}
+    )
+    table["y"] += 0.5 * table.x + rng.standard_normal(250)
+    plain = Question.of(*(table[names].to_numpy() for names in (["x"], ["y"], ["a", "b"])))  # knows of no kinds
+    assert not plain.table.kinds
+    before = information_of(fit(plain, Settings().seeded()), plain)
+    said = dict.fromkeys(table, "continuous")
+    for kinds in (None, said):
+        found = pydine.mutual_information("x", "y", ["a", "b"], data=table, kinds=kinds)
+        assert (found.value, found.standard_error) == (before.value, before.standard_error)
+    ours, theirs = (pydine.independence_test("x", "y", ["a", "b"], data=table, kinds=k) for k in (None, said))
+    assert (ours.pvalue, ours.statistic) == (theirs.pvalue, theirs.statistic)
+    matrices = [pydine.pairwise_information(table, kinds=k).values for k in (None, said)]
+    np.testing.assert_array_equal(*matrices)
 
 
 def test_equal_labels_have_their_entropy():

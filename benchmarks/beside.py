@@ -1,4 +1,4 @@
-"""Time of an estimate, of a test and of the first call, beside another version of the code.
+"""Time and memory of estimates, tests, all pairs, commands and the first call, beside another version of the code.
 
 python benchmarks/beside.py FOLDER [--rounds 3] [--output FOLDER]
 
@@ -22,8 +22,8 @@ HERE = Path(__file__).parents[1]
 NOTES = """
 Processor milliseconds of `mutual_information` and `independence_test` at n = 1000, as means over three confounded
 families (for dz = 0, over the noise that they are made of) of the best of three calls each, warm; the least of {rounds}
-rounds of the versions in turn. First call: a process that has to compile everything, once a version. "before" is
-{before}.
+rounds of the versions in turn. First call: a process that has to compile everything, once a version. Whole: a process
+from its start to its end, with its peak memory; the machine code is there. "before" is {before}.
 """.strip()
 
 TIMES = """
@@ -69,6 +69,35 @@ pydine.mutual_information(x + z, y + z, z)
 print(json.dumps({"first call": 1e3 * (time.process_time() - start)}))
 """
 
+# Whole processes: what `speed.py`, `independence_speed.py`, `pairwise.py` and `startup.py` measure of this package.
+LOAD = "import numpy as np, pydine; rng = np.random.default_rng(0); z = rng.standard_normal((5, {n}));"
+SIDES = "x, y = np.sin(z.sum(axis=0)) + rng.standard_normal((2, {n}));"
+WHOLE = {
+    "import": "import pydine; pydine.mutual_information",
+    "command": "import sys; from pydine.cli import app; sys.argv[1:] = 'mi {csv} -x a -y b'.split(); app.main()",
+    "estimate of 100,000 rows": (LOAD + SIDES).format(n=100_000) + "pydine.mutual_information(x, y, z.T)",
+    "test of 10,000 rows, 999 permutations": (LOAD + SIDES).format(n=10_000) + "pydine.independence_test(x, y, z.T)",
+    "all pairs of 1000 columns": LOAD.format(n=1000) + "pydine.pairwise_information(rng.standard_normal((1000, 1000)))",
+    "all pairs of 100 columns given 5": LOAD.format(n=1000)
+    + "t = np.hstack([z.T, rng.standard_normal((1000, 100)) + z[0][:, None]]);"
+    + "pydine.pairwise_information(t, given=[0, 1, 2, 3, 4], base='gaussian')",
+}
+
+
+def whole(code: str, folder: Path) -> dict[str, float]:
+    """Processor milliseconds and peak MiB of a process."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
+        table.write("a,b\n" + "".join(f"{i * 0.37 % 1},{i * i * 0.11 % 1}\n" for i in range(400)))
+        table.flush()
+        environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+        command = [sys.executable, "-W", "ignore", "-c", code.replace("{csv}", table.name)]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"the process ended with {process.returncode}: {code}")
+    return {"ms": 1e3 * (used.ru_utime + used.ru_stime), "MiB": used.ru_maxrss / 1024}
+
 
 def ask(code: str, folder: Path, **variables: str) -> dict[str, float]:
     environment = {**os.environ, "PYTHONPATH": str(folder / "src"), **variables}
@@ -99,11 +128,23 @@ def main() -> None:
         asked = [first] if question == "first call" else rounds
         before, now = (min(part[name][question] for part in asked) for name in versions)
         lines.append({"question": question, "before, ms": before, "now, ms": now, "now / before": now / before})
+    memory = []
+    for name, code in WHOLE.items():
+        runs = [{version: whole(code, folder) for version, folder in versions.items()} for _ in range(options.rounds)]
+        best = {v: {unit: min(run[v][unit] for run in runs) for unit in ("ms", "MiB")} for v in versions}
+        for unit, table in (("ms", lines), ("MiB", memory)):
+            before, now = best["before"][unit], best["now"][unit]
+            question = f"whole: {name}" if unit == "ms" else name
+            table.append(
+                {"question": question, f"before, {unit}": before, f"now, {unit}": now, "now / before": now / before}
+            )
     common.report(
         options.output / "beside.md",
-        "# Time beside the version before",
+        "# Time and memory beside the version before",
         NOTES.format(rounds=options.rounds, before=f"commit {commit_of(options.folder)}"),
         common.markdown(lines),
+        "## Peak memory",
+        common.markdown(memory),
         "## Provenance",
         common.provenance(),
     )

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, rfft
 from scipy.linalg import solve_triangular
 from scipy.special import betainc
 
@@ -129,6 +128,8 @@ class _Shifts:
 
     def __call__(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Sum over rows of x (p, n) times y (q, n), shape (m, q, p)."""
+        from scipy.fft import irfft, rfft  # half as long to import as all of this package
+
         n = x.shape[1]
         backwards = np.conj(rfft(x[:, self.x_order]))
         sums = np.empty((len(self.steps), len(y), len(x)))

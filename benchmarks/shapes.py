@@ -35,7 +35,7 @@ PEERS, NOISE = ("ksg", GMM), 2.0  # standard errors of the difference on the sam
 
 NOTES = """
 Means over {seeds} datasets a row, in nats: the estimates, and in brackets their mean absolute errors. "noise" is the
-standard error of the default's mean absolute error. gmm-mi, where it was run: {gmm_seeds} datasets a row, and nan if its
+standard error of the default's mean absolute error. gmm-mi, where it was run: {gmm_seeds} datasets a row, nan if its
 fit failed on one of them. {before}
 """.strip()
 

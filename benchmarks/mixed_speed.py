@@ -107,7 +107,7 @@ def cmiknn_mixed() -> float:
 def phik_matrix() -> float:
     import phik  # noqa: F401
 
-    return seconds(partial(matrix(1).phik_matrix, verbose=False))
+    return seconds(partial(matrix(1).phik_matrix, verbose=False, njobs=1))
 
 
 def ppscore_matrix() -> float:

@@ -35,7 +35,8 @@ PEERS, NOISE = ("ksg", GMM), 2.0  # standard errors of the difference on the sam
 
 NOTES = """
 Means over {seeds} datasets a row, in nats: the estimates, and in brackets their mean absolute errors. "noise" is the
-standard error of the default's mean absolute error. {before}
+standard error of the default's mean absolute error. gmm-mi, where it was run: {gmm_seeds} datasets a row, nan if its
+fit failed on one of them. {before}
 """.strip()
 
 SHAPED = Grid("I(X;Y), I(X;Y|Z)", sample, {"name": tuple(SHAPES), "n": SIZES}, range(10), {"part": "shapes", "dz": -1})
@@ -135,7 +136,9 @@ def main() -> None:
     common.report(
         options.output / "shapes.md",
         "# Shapes",
-        NOTES.format(seeds=options.seeds, before=f'"{BEFORE}": commit {before.commit}.' if before else ""),
+        NOTES.format(
+            gmm_seeds=GMM_SEEDS, seeds=options.seeds, before=f'"{BEFORE}": commit {before.commit}.' if before else ""
+        ),
         "## Bars",
         common.bar_table(bars(shaped, given)),
         "## All shapes, mean absolute errors",

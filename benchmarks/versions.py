@@ -35,7 +35,11 @@ from gmm_mi.mi import EstimateMI
 
 for line in sys.stdin:
     with np.load(json.loads(line)) as data:
-        value, error = EstimateMI().fit_estimate(np.hstack([data["x"], data["y"]]))
+        both = np.hstack([data["x"], data["y"]])
+    try:
+        value, error = EstimateMI().fit_estimate(both)
+    except ValueError:  # its mixture has collapsed onto a few rows
+        value = error = float("nan")
     print(json.dumps([value, value - 1.96 * error, value + 1.96 * error]), flush=True)
 """
 

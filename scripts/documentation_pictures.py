@@ -364,6 +364,54 @@ def coverage() -> Any:
     return figure
 
 
+def numbers() -> Any:
+    """Information and the correlation that says the same."""
+    figure, axes = panels(1, 5.2, 3.0)
+    r = np.linspace(0.0, 0.999, 400)
+    axes.plot(r, -0.5 * np.log1p(-(r**2)), color=AFTER, lw=2)
+    for nats in (0.05, 0.2, 0.5, 1.0, 2.0):
+        at = float(np.sqrt(-np.expm1(-2.0 * nats)))
+        axes.plot([0.0, at, at], [nats, nats, 0.0], color=QUIET, lw=0.8, zorder=0)
+        axes.plot(at, nats, "o", color=AFTER, ms=5)
+        axes.annotate(f"{nats:g} nats, {at:.2f}", (at, nats), (-8, 4), textcoords="offset points", ha="right")
+    axes.set(xlim=(0.0, 1.02), ylim=(0.0, 2.5), xlabel="correlation of two normal columns", ylabel="information (nats)")
+    return figure
+
+
+def intervals() -> Any:
+    """The example of the guide, with more and more rows."""
+    figure, axes = panels(1, 5.2, 2.9)
+    rng = np.random.default_rng(0)
+    for place, n in enumerate((250, 500, 1000, 2000)):
+        z = rng.normal(size=(n, 5))
+        wave = np.sin(z.sum(axis=1))
+        e = rng.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], n)
+        found = pydine.mutual_information(wave + e[:, 0], wave**2 + e[:, 1], z)
+        low, high = found.confidence_interval(0.95)
+        axes.plot([place, place], [low, high], color=AFTER, lw=3, solid_capstyle="butt")
+        axes.plot(place, found.value, "o", color=LINE, ms=6, zorder=3)
+    axes.axhline(-0.5 * np.log1p(-(0.9**2)), color=BEFORE, lw=1.2, label="truth")
+    axes.set_xticks(range(4), ["250 rows", "500", "1000", "2000"])
+    axes.set(ylabel="information (nats)", ylim=(0.0, None), xlim=(-0.5, 3.5))
+    axes.legend(frameon=False, loc="upper right")
+    return figure
+
+
+def scale() -> Any:
+    """Which door a table goes through, by its rows and columns."""
+    figure, axes = panels(1, 5.8, 3.2)
+    areas = {
+        "in memory,\none core or n_jobs": (1e2, 2.0, 1e7, 2e3, "#d7e6ec"),
+        "wide_information: tiles on disk": (1e2, 2e3, 1e9, 1e5, "#9dc3da"),
+        "a path or a dataset:\nrows are streamed": (1e7, 2.0, 1e9, 2e3, "#f0d9c8"),
+    }
+    for text, (left, low, right, high, colour) in areas.items():
+        axes.fill_between([left, right], low, high, color=colour, lw=0)
+        axes.text(np.sqrt(left * right), np.sqrt(low * high), text, ha="center", va="center")
+    axes.set(xscale="log", yscale="log", xlim=(1e2, 1e9), ylim=(2, 1e5), xlabel="rows", ylabel="columns")
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     "latents": latents,
     "normal-scores": normal_scores,
@@ -383,6 +431,9 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "gallery-stature": gallery_stature,
     "gallery-credit": gallery_credit,
     "gallery-pima": gallery_pima,
+    "numbers": numbers,
+    "intervals": intervals,
+    "scale": scale,
 }
 if COVERAGE.exists():  # and then docs/intervals.md must show it
     PICTURES["coverage"] = coverage

@@ -1,8 +1,9 @@
-"""Make docs/images/report-*.png: the report on the diabetes data as a real browser shows it.
+"""Make docs/images/report-*.png: reports on the diabetes data and on credit approvals, as a real browser shows them.
 
-Needs Chromium with its driver (Debian: chromium and chromium-driver) and selenium:
+Needs Chromium with its driver (Debian: chromium and chromium-driver) and selenium. Any other table, to look at:
 
-    python scripts/report_screenshots.py [--to docs/images] [--report report.html] [--whole]
+    python scripts/report_screenshots.py [--to docs/images]
+    python scripts/report_screenshots.py --to FOLDER --table students.csv --target grade [--whole]
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
+DOCS = Path(__file__).parent.parent / "docs"
+IMAGES = DOCS / "images"
+CREDIT = DOCS / "data" / "credit.tsv"
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -56,6 +59,7 @@ VIEWS = (
     View("dark", 1180, 960, "graph", dark=True),
     View("phone", 390, 844, "top", scale=2.0),
 )
+OF_CREDIT = (View("credit", 1180, 900, "columns"),)
 
 
 @contextmanager
@@ -74,12 +78,18 @@ def browser(folder: Path) -> Iterator[Any]:
         driver.quit()
 
 
-def diabetes_report(folder: Path) -> Path:
+def report_of(table: Path, target: str, folder: Path) -> Path:
     """The report as the command makes it."""
-    subprocess.run([sys.executable, "-m", "pydine", "demo", "--out", "diabetes.csv"], check=True, cwd=folder)
-    command = [sys.executable, "-m", "pydine", "report", "diabetes.csv", "--target", "target", "-o", "report.html"]
+    out = folder / f"{table.stem}.html"
+    command = [sys.executable, "-m", "pydine", "report", str(table), "--target", target, "-o", str(out)]
     subprocess.run(command, check=True, cwd=folder)
-    return folder / "report.html"
+    return out
+
+
+def diabetes_in(folder: Path) -> Path:
+    """The table of the demonstration."""
+    subprocess.run([sys.executable, "-m", "pydine", "demo", "--out", "diabetes.csv"], check=True, cwd=folder)
+    return folder / "diabetes.csv"
 
 
 def take(driver: Any, report: Path, view: View, path: Path, *, whole: bool) -> None:
@@ -106,15 +116,24 @@ def main() -> None:
     """Take all pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--to", type=Path, default=IMAGES, help="the folder of the pictures")
-    parser.add_argument("--report", type=Path, help="a report that is there already")
+    parser.add_argument("--table", type=Path, help="a table of your own, in place of the two of the documentation")
+    parser.add_argument("--target", help="its target")
     parser.add_argument("--whole", action="store_true", help="whole pages, to look through")
     arguments = parser.parse_args()
     arguments.to.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        report = (arguments.report or diabetes_report(Path(folder))).resolve()
-        with browser(Path(folder) / "browser") as driver:
-            for view in VIEWS:
-                take(driver, report, view, arguments.to / f"report-{view.name}.png", whole=arguments.whole)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        if arguments.table is None:
+            views = {
+                report_of(diabetes_in(folder), "target", folder): VIEWS,
+                report_of(CREDIT, "A16", folder): OF_CREDIT,
+            }
+        else:
+            views = {report_of(arguments.table.resolve(), arguments.target, folder): VIEWS}
+        with browser(folder / "browser") as driver:
+            for report, some in views.items():
+                for view in some:
+                    take(driver, report, view, arguments.to / f"report-{view.name}.png", whole=arguments.whole)
 
 
 if __name__ == "__main__":

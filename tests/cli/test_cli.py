@@ -176,7 +176,7 @@ def test_demo(folder):
 
 
 def test_doctor(folder):
-    record = json.loads(process(folder, "doctor", "--json").stdout)
+    record = json.loads(process(folder, "doctor", "--compile", "--json").stdout)
     assert record["pydine"] == pydine.__version__
     assert record["core"]["numpy"] == np.__version__
     assert record["extras"]["cli"] == {"polars": pl.__version__}

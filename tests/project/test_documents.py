@@ -20,6 +20,11 @@ import pytest
 from pydine.cli import app
 
 CHECKOUT = Path(__file__).parents[2]
+DOCS = CHECKOUT / "docs"
+GUIDES = (
+    *("start", "numbers", "kinds", "intervals", "gallery", "how-it-works", "bases", "independence-test", "all-pairs"),
+    *("feature-selection", "causal-graphs", "scale", "cli"),
+)
 DOCUMENTS = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
 
 BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -111,6 +116,13 @@ WITH_CODE = [document for document in DOCUMENTS if document.exists() and any(blo
 
 
 @pytest.mark.skipif(not (CHECKOUT / "docs").exists(), reason="a distribution has no documents")
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_guide_has_a_picture(guide):
+    shown = re.findall(r"!\[[^\]]+\]\((images/[^)]+)\)", (DOCS / f"{guide}.md").read_text(encoding="utf-8"))
+    assert shown
+    assert all((DOCS / path).stat().st_size < 250_000 for path in shown)
+
+
 def test_there_are_documents_with_code():
     assert {"README.md", "bases.md", "all-pairs.md", "start.md", "cli.md"} <= {path.name for path in WITH_CODE}
 

@@ -9,6 +9,7 @@ import pytest
 
 import pydine
 from pydine.show import notebook
+from pydine.show.cards import strip_end
 from pydine.show.progress import progress_bar
 
 HOSTILE = "<script>alert(1)</script>"
@@ -44,7 +45,8 @@ def test_every_result_has_a_card_that_names_cannot_leave(data):
     pairs = pydine.pairwise_information(data, base="gaussian")
     ranking = pydine.rank(data, "y", base="gaussian")
     pointwise = pydine.pointwise_information(HOSTILE, "y", data=data, base="gaussian")
-    for result in (estimate, test, pairs, ranking, pointwise):
+    wide = pydine.wide_information(data)
+    for result in (estimate, test, pairs, ranking, ranking.columns[0], pointwise, wide):
         page = parsed(result)
         assert "script" not in page.tags
         assert HOSTILE in page.text
@@ -114,3 +116,9 @@ def test_elsewhere_there_is_none(capfd):
     with progress_bar("3 columns", 3) as step:
         step()
     assert capfd.readouterr().err == ""
+
+
+def test_a_figure_that_is_not_known_does_not_stretch_the_strips():
+    assert strip_end([(0.1, 0.02, 0.14), (0.03, 0.02, 0.08), (0.4, 0.9, 4.4), (0.0, 0.1, 0.19)]) == 0.19
+    assert strip_end([(0.0, 0.1, 0.3), (0.1, 0.2, 0.6)]) == 0.6  # none is known
+    assert strip_end([(float("inf"), float("nan"), float("inf"))]) == 1.0

@@ -28,7 +28,7 @@ from pydine.questions.rest import rest_of
 from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.results import InformationEstimate
 from pydine.results.records import Record
-from pydine.show.cards import figure, pvalue_text, strip, table
+from pydine.show.cards import card, figure, pvalue_text, strip, strip_end, table
 from pydine.show.plotting import draw_ranking
 from pydine.show.progress import progress_bar
 from pydine.units.asking import ask_all
@@ -70,6 +70,13 @@ class RankedColumn(Record):
     adjusted_alone: float
     adjusted_given_rest: float
     adds_nothing: bool
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks."""
+        rest = self.given_rest
+        told = "" if rest is None else f"given the rest {figure(rest.value, rest.standard_error, 'nats')}"
+        nothing = "nothing was found beyond the rest" if self.adds_nothing else ""
+        return card(self.name, f"{figure(self.alone.value, self.alone.standard_error, 'nats')} alone", [told, nothing])
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,8 +133,7 @@ class Ranking(Record):
     def _repr_html_(self) -> str:
         """A table for notebooks, with intervals drawn."""
         ends = [(c.alone, *([] if c.given_rest is None else [c.given_rest])) for c in self.columns]
-        highs = [e.confidence_interval().high for pair in ends for e in pair if np.isfinite(e.standard_error)]
-        limit = max(highs, default=1.0) or 1.0
+        limit = strip_end([(e.value, e.standard_error, e.confidence_interval().high) for pair in ends for e in pair])
         rows = []
         for column, pair in list(zip(self.columns, ends, strict=True))[:SHOWN]:
             drawn = zip(("alone", "rest"), pair, strict=False)

@@ -27,9 +27,9 @@ def shortened(text: str, longest: int = LONGEST_NAME) -> str:
     return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
 
 
-def name(text: str) -> str:
+def name(text: str, longest: int = LONGEST_NAME) -> str:
     """The name of a column as HTML; a long one is cut, and whole in its title."""
-    short = shortened(text)
+    short = shortened(text, longest)
     title = f' title="{shown(text)}"' if short != printable(text) else ""
     return f'<bdi class="name"{title}>{html.escape(short, quote=True)}</bdi>'
 

@@ -25,6 +25,7 @@ from pydine.report.markup import json_for_script, name, nats, pvalue, quantity, 
 from pydine.report.prose import MEANINGS, adds, left_out, summary, trust
 from pydine.results import PairwiseInformation
 from pydine.results.intervals import interval_ends
+from pydine.show.cards import strip_end
 from pydine.show.plotting import clustered as clustered
 from pydine.show.text import printable
 from pydine.types import FloatArray
@@ -33,6 +34,7 @@ BASES = ("gaussian", "student", "mixture", "flow", "table", "mixed")
 STEPS, MISSING = 65534, 65535  # of a 16-bit number
 SHOWN_RANKS = 25
 SHOWN_COLUMNS = 25
+LONGEST_RANKED = 20  # letters of a name beside its strip: beginnings and ends are what differs
 COLUMNS_HEADER = ["column", "kind", "min", "median", "max", "distinct", "missing", "remarks"]
 FEW_ROWS = "There are too few rows to hold some out."
 P_ALONE = '<th scope="col" class="number wide">p</th>'
@@ -220,8 +222,6 @@ def _has_remarks(column: Column, target: str) -> bool:
 
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
-    if column.n_missing:  # where there is no room for a column of its own
-        notes.insert(0, f'<span class="narrow">{column.n_missing / report.n_samples:.1%} missing</span>')
     if column.copy_of is not None:
         how = "the same labels as" if column.kind is Kind.NOMINAL else "a strictly monotone function of"
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
@@ -231,12 +231,14 @@ def _column(column: Column, report: Report) -> str:
     share = column.n_missing / report.n_samples
     gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
     missing = f'<span title="{column.n_missing:,} rows">{gauge} {share:.1%}</span>' if column.n_missing else "–"
+    # Where there is no room for a column of its own, it is said.
+    lacks = f'<span class="narrow">{share:.1%} missing{"; " if notes else ""}</span>' if column.n_missing else ""
     bars = figures.bars(column.histogram, "histogram")
     return (
         f'<tr><th scope="row">{name(column.name)}</th><td class="wide">{KINDS[column.kind]}</td>'
         f'<td class="wide">{bars}</td><td class="ends">{ends}</td>'
         f'<td class="number wide">{column.n_distinct:,}</td><td class="number wide">{missing}</td>'
-        f"<td>{'; '.join(notes)}</td></tr>"
+        f"<td>{lacks}{'; '.join(notes)}</td></tr>"
     )
 
 
@@ -261,7 +263,7 @@ def _long_table(head: str, rows: list[str], most: int, what: str, kind: str = ""
 
 def _ranking(report: Report) -> str:
     answers = [answer for row in report.ranking for answer in (row.alone, row.given_rest) if answer]
-    limit = max([answer.interval[1] for answer in answers if math.isfinite(answer.interval[1])], default=0.0) or 1.0
+    limit = strip_end([(answer.value, answer.standard_error, answer.interval[1]) for answer in answers])
     with_rest = any(row.given_rest for row in report.ranking)
     rest = '<th scope="col" class="number">given the rest</th><th scope="col" class="number wide">p</th>'
     head = (
@@ -294,7 +296,7 @@ def _ranked(row: Ranked, report: Report, positions: dict[str, int], limit: float
         cells += f'<td class="number{faint}">{nats(answer.value)}{error}</td>' + (
             f'<td class="number wide{faint}">{pvalue(answer.adjusted)}</td>' if is_last else ""
         )
-    button = f'<button type="button" class="link" data-pair="{pair}">{name(row.name)}</button>'
+    button = f'<button type="button" class="link" data-pair="{pair}">{name(row.name, LONGEST_RANKED)}</button>'
     return f'<tr><th scope="row">{button}</th><td>{strip}</td>{cells}</tr>'
 
 

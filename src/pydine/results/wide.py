@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.show.cards import figure, pvalue_text, table
 from pydine.types import FloatArray
 
 SHOWN_PAIRS = 10
@@ -73,3 +74,23 @@ class WideInformation:
         ][:SHOWN_PAIRS]
         more = ["  ..."] if len(self) > SHOWN_PAIRS else []
         return "\n".join([f"{found} at {self.alpha:g}; n = {self.n_samples:,}.", *lines, *more])
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: the first pairs."""
+        rows = [
+            [
+                f"{self.names[i]}; {self.names[j]}",
+                figure(float(value), float(error)),
+                pvalue_text(float(p)),
+            ]
+            for i, j, value, error, p in zip(
+                self.first[:SHOWN_PAIRS],
+                self.second[:SHOWN_PAIRS],
+                self.values,
+                self.standard_errors,
+                self.adjusted_pvalues,
+                strict=False,
+            )
+        ]
+        more = f"{len(self) - SHOWN_PAIRS:,} more: columns() has all." if len(self) > SHOWN_PAIRS else ""
+        return table(repr(self).partition("\n")[0], ["pair", "nats", "adjusted p"], rows, more)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pydine.show.text import printable
 
-__all__ = ["card", "figure", "pvalue_text", "strip", "table"]
+__all__ = ["card", "figure", "pvalue_text", "strip", "strip_end", "table"]
 
 CARD = "border:1px solid rgba(128,128,128,.35);border-radius:6px;padding:.5em .9em;display:inline-block;max-width:46em"
 MUTED = "color:rgba(128,128,128,1);font-size:.9em"
@@ -61,6 +61,22 @@ def strip(intervals: Sequence[tuple[str, float, float, float]], limit: float) ->
         '<span style="position:relative;display:inline-block;width:12em;height:20px;'
         f'border-left:1px solid gray">{"".join(parts)}</span>'
     )
+
+
+def strip_end(figures: Sequence[tuple[float, float, float]]) -> float:
+    """Where strips of a table end: at the highest end of a figure that is known.
+
+    One whose error is larger than itself would press all others into a corner; its interval runs out of the strip.
+
+    Parameters
+    ----------
+    figures : sequence of (float, float, float)
+        Values, standard errors and upper ends.
+    """
+    finite = [(value, error, high) for value, error, high in figures if math.isfinite(high) and math.isfinite(value)]
+    highest = max((value for value, error, _ in finite if error <= value), default=0.0)
+    known = [high for value, error, high in finite if error <= value or high <= 2.0 * highest]
+    return max(known or [high for _, _, high in finite], default=1.0) or 1.0
 
 
 def figure(value: float, error: float, unit: str = "") -> str:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.show.cards import strip_end
+
 MOST_POINTS = 20_000
 MOST_NAMES, MOST_NUMBERS = 60, 14  # variables of a matrix that are named, and whose values are written into it
 
@@ -75,7 +77,8 @@ def draw_ranking(ranking: Any, axes: Any = None) -> Any:
             axes.errorbar(values, places, xerr=errors, fmt="o", ms=5, color=colour, label=label)
     axes.set_yticks(range(len(columns)), [column.name for column in columns])
     axes.set(xlabel=f"information about {ranking.target} (nats, 95% intervals)")
-    axes.set_xlim(left=0.0)
+    every = [e for column in columns for e in (column.alone, column.given_rest) if e is not None]
+    axes.set_xlim(0.0, 1.04 * strip_end([(e.value, e.standard_error, e.confidence_interval().high) for e in every]))
     axes.margins(y=0.03)
     axes.legend(frameon=False, loc="lower right")
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,6 +1,6 @@
 """What flows have not learned of z yet: how much information that hides, and how uncertain the correction is.
 
-Whatever a flow misses of the effect of z stays in its latent as noise. By de Bruijn's identity, noise of variance t in a
+What a flow misses of the effect of z stays in its latent as noise. By de Bruijn's identity, noise of variance t in a
 latent a takes t / 2 (J(a | b) - J(a)) nats off its information about the other side b, to first order, where J is
 Fisher's information of a density about its location, and J(a | b) - J(a) is the mean square of the derivative of the
 log-ratio ln p(a | b) - ln p(a) by a: the `sensitivity`. It is 0 under independence, exp(2 I) - 1

@@ -1,6 +1,6 @@
 """What an estimate loses because flows have to be learned: the fitted flow as a generative model.
 
-A parametric bootstrap: the sample's latents are permuted over the rows of z and mapped back through the fitted flows. In
+Parametric bootstrap: the sample's latents are permuted over the rows of z and mapped back through the fitted flows. In
 such data the effect of z is the one that the flows have learned, and x and y depend on each other, given z, as the
 latents do. Estimates from them fall short of the sample's own by what is lost in learning the effect of z anew.
 """

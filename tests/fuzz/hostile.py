@@ -97,7 +97,8 @@ def cells(rng):
     lines = [["x", "y", "z"], *([repr(v) for v in row] for row in rng.standard_normal((ROWS, 3)))]
     for _ in range(int(rng.integers(1, 4))):
         row = int(rng.integers(len(lines)))
-        lines[row][rng.integers(3)] = odd[rng.integers(len(odd))]
+        word, place = odd[rng.integers(len(odd))], int(rng.integers(3))
+        lines[row][place : place + 1] = [word]  # the line may have become shorter than that
         if rng.random() < 0.2:
             lines[row] = lines[row][: rng.integers(4)] + ["1"] * int(rng.integers(3))
     end = ("\n", "\r\n", "\r", "\n\n", "\u2028")[rng.integers(5)]

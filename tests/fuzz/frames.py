@@ -166,7 +166,8 @@ def pairs(rng, data, names, folder):
 def ranking(rng, data, names, folder):
     found = pydine.rank(data, names[0], progress=False, **usual(rng, base=base_of(rng)))
     told = [estimate for column in found.columns for estimate in (column.alone, column.given_rest) if estimate]
-    pvalues = [getattr(column, name) for column in found.columns for name in vars(column) if "pvalue" in name]
+    pvalues = [column.pvalue_alone for column in found.columns]
+    pvalues += [column.pvalue_given_rest for column in found.columns if column.given_rest]
     return {"value": [one.value for one in told], "pvalue": pvalues, "length": len(str(found)), **kept(found)}
 
 

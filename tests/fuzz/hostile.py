@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import signal
 import sys
 import zipfile
@@ -15,6 +16,8 @@ import scipy.sparse
 
 from fuzz.outcomes import sentence_fault
 from pydine.cli import app
+from pydine.inputs import streams
+from pydine.inputs.files import streamed
 
 ROWS = 40
 CODES = {0: "an answer", 1: "one sentence", 2: "wrong usage", 3: "rejected"}
@@ -23,6 +26,13 @@ CODES = {0: "an answer", 1: "one sentence", 2: "wrong usage", 3: "rejected"}
 def table(rng):
     x = rng.standard_normal(ROWS)
     return pl.DataFrame({"x": x, "y": x + rng.standard_normal(ROWS), "z": rng.standard_normal(ROWS)})
+
+
+def of_kinds(rng):
+    """The same with a column of labels, one of steps, one of booleans, and holes."""
+    labels = [None if code == 3 else f"label {code}" for code in rng.integers(0, 4, ROWS).tolist()]
+    more = {"l": labels, "s": rng.poisson(1.5, ROWS), "b": rng.random(ROWS) < 0.5}
+    return table(rng).with_columns(pl.Series(name, values) for name, values in more.items())
 
 
 def written(write):
@@ -71,6 +81,7 @@ DAMAGES = (
     flipped,
     flipped,
     numbers_replaced,
+    lambda rng, content: content,
     lambda rng, content: content[: rng.integers(1, len(content))],
     lambda rng, content: content[rng.integers(len(content)) :],
     lambda rng, content: content + content,
@@ -86,7 +97,8 @@ def cells(rng):
     lines = [["x", "y", "z"], *([repr(v) for v in row] for row in rng.standard_normal((ROWS, 3)))]
     for _ in range(int(rng.integers(1, 4))):
         row = int(rng.integers(len(lines)))
-        lines[row][rng.integers(3)] = odd[rng.integers(len(odd))]
+        word, place = odd[rng.integers(len(odd))], int(rng.integers(3))
+        lines[row][place : place + 1] = [word]  # the line may have become shorter than that
         if rng.random() < 0.2:
             lines[row] = lines[row][: rng.integers(4)] + ["1"] * int(rng.integers(3))
     end = ("\n", "\r\n", "\r", "\n\n", "\u2028")[rng.integers(5)]
@@ -133,7 +145,8 @@ def content(rng):
     how = rng.random()
     if how < 0.6:
         kind = str(rng.choice(list(GOOD)))
-        return kind, DAMAGES[rng.integers(len(DAMAGES))](rng, GOOD[kind](table(rng)))
+        frame = of_kinds(rng) if rng.random() < 0.3 and kind not in ("npy", "records", "npz") else table(rng)
+        return kind, DAMAGES[rng.integers(len(DAMAGES))](rng, GOOD[kind](frame))
     if how < 0.75:
         return "cells", cells(rng)
     if how < 0.85:
@@ -141,7 +154,8 @@ def content(rng):
     return "oddity", oddities(rng)
 
 
-NAMES = ("data.csv", "data[1].csv", "-x.csv", "a b.csv", "data\x1b[2J.csv", "*.csv", "~.csv", "http:__data.csv")
+NAMES = ("data.csv", "data[1].csv", "-x.csv", "a b.csv", "data\x1b[2J.csv", "*.csv", "~.csv", "http:__data.csv",
+         "data.parquet", "data.arrow", "folder/data.parquet", "folder/data.feather")  # fmt: skip
 COMMANDS = (
     ("mi", "-x", "x", "-y", "y", "--base", "gaussian", "--json"),
     ("mi", "-x", "1", "-y", "2", "--base", "gaussian", "--csv", "--no-header"),
@@ -149,6 +163,10 @@ COMMANDS = (
     ("test", "-x", "x", "-y", "y", "--method", "analytic", "--nan", "omit"),
     ("matrix", "--base", "gaussian", "--nan", "omit", "--csv"),
     ("mi", "-x", "x", "-y", "y", "--base", "gaussian", "--sample", "20", "--separator", ";"),
+    ("mi", "-x", "l", "-y", "s", "-z", "x", "--base", "gaussian"),
+    ("rank", "--target", "y", "--base", "gaussian", "--csv"),
+    ("rank", "--target", "x", "--base", "gaussian", "--kind", "y=nominal"),
+    ("report", "--target", "y", "--base", "gaussian", "-o", "page.html"),
 )
 
 
@@ -183,24 +201,39 @@ def faults_of(words, code, out, err):
     return None
 
 
+@contextlib.contextmanager
+def going_through(is_asked):
+    """Columns of Parquet and Arrow files are gone through, however few rows they have."""
+    before = streamed.SMALL_FILE, streams.SAMPLE_ROWS
+    if is_asked:
+        streamed.SMALL_FILE, streams.SAMPLE_ROWS = 0, ROWS // 2
+    try:
+        yield
+    finally:
+        streamed.SMALL_FILE, streams.SAMPLE_ROWS = before
+
+
 def read(tally, seed, folder):
-    """One file, one command."""
+    """One file, or a folder of one, and one command."""
     rng = np.random.default_rng(seed)
     kind, data = content(rng)
-    path = folder / str(rng.choice(NAMES))
-    path.write_bytes(data)
+    name = str(rng.choice(NAMES))
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(data)
     chosen = COMMANDS[rng.integers(len(COMMANDS))]
-    words = (chosen[0], "--max-bytes", str(2 << 20), *chosen[1:], "--", path.name)
+    words = (chosen[0], "--max-bytes", str(2 << 20), *chosen[1:], "--", name.partition("/")[0])
     here = os.getcwd()  # noqa: PTH109
     os.chdir(folder)
     try:
-        code, out, err = command(words)
+        with going_through(rng.random() < 0.5):
+            code, out, err = command(words)
     except BaseException as error:  # noqa: BLE001 - a panic too
         tally.add("an exception", f"seed {seed} {kind} {chosen[0]}: {type(error).__name__} {str(error)[:100]}")
         return
     finally:
         os.chdir(here)
-        path.unlink()
+        for left in folder.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
     found = faults_of(words, code, out, err)
     said = f"\n{err}" if found else ""
     tally.add(CODES.get(code, "another code"), f"seed {seed} {kind} {chosen[0]}: {found}{said}" if found else None)

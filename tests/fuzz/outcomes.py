@@ -5,10 +5,16 @@ import traceback
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
+import sklearn
+
+import pydine
 
 LONGEST_SENTENCE = 700
+# Whose refusals are written for those who ask.
+WORDED = tuple(Path(package.__file__).parent for package in (pydine, sklearn))
 # scikit-learn's own validation, which its estimators are expected to use, words and warnings included.
 SCIKIT_LEARN = (
     "Expected 2D array, got",
@@ -74,6 +80,20 @@ def fault(numbers):
     return None
 
 
+def place_of(error):
+    """Which function raised it, with two folders: what libraries below say, they say to programmers."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{'/'.join(last.filename.split('/')[-3:])}:{last.name}"
+
+
+def is_worded(error):
+    """Whether a refusal was raised by pydine, or by scikit-learn's validation or whatever that asked."""
+    paths = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
+    known = [path for path in paths if any(map(path.is_relative_to, WORDED))]
+    is_last = bool(known) and (known[-1] == paths[-1] or not known[-1].is_relative_to(WORDED[0]))
+    return is_last and type(error) in (ValueError, TypeError)
+
+
 def run(tally, label, call):
     """Make one call and put it down; `call` gives named numbers."""
     with warnings.catch_warnings(record=True) as caught:
@@ -83,13 +103,10 @@ def run(tally, label, call):
             outcome = "a result"
         except (ValueError, TypeError) as error:
             found, outcome = sentence_fault(str(error)), f"one sentence ({type(error).__name__})"
-            ours = type(error) in (ValueError, TypeError)
-            found = found or (None if ours else f"{type(error).__name__}: {error}")
+            found = found or (None if is_worded(error) else f"{type(error).__name__} in {place_of(error)}: {error}")
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            place = f"{last.filename.rpartition('/')[2]}:{last.name}"
             text = " ".join(str(error).split())[:100]
-            found, outcome = f"{type(error).__name__} in {place} ({text})", "another exception"
+            found, outcome = f"{type(error).__name__} in {place_of(error)} ({text})", "another exception"
     if found is None:
         doubtful = RuntimeWarning, DeprecationWarning, FutureWarning
         heard = [w for w in caught if issubclass(w.category, doubtful) and str(w.message) not in SCIKIT_LEARN]

@@ -6,25 +6,29 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fuzz import calls, hostile
+from fuzz import calls, frames, hostile
 from fuzz.outcomes import Tally
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--calls", type=int, default=5000)
+    options.add_argument("--frames", type=int, default=2000, help="questions about columns of any kind")
     options.add_argument("--files", type=int, default=400)
     options.add_argument("--seed", type=int, default=0, help="of the first; the others follow")
     chosen = options.parse_args()
     faulthandler.enable()
-    asked, read = Tally(), Tally()
+    asked, framed, read = Tally(), Tally(), Tally()
     for seed in range(chosen.seed, chosen.seed + chosen.calls):
         calls.ask(asked, seed)
     with tempfile.TemporaryDirectory() as folder:
+        for seed in range(chosen.seed, chosen.seed + chosen.frames):
+            frames.ask(framed, seed, Path(folder))
         for seed in range(chosen.seed, chosen.seed + chosen.files):
             hostile.read(read, seed, Path(folder))
-    findings = asked.findings + read.findings
-    sys.stdout.write("\n".join([asked.report("calls"), read.report("files"), *findings, ""]))
+    findings = asked.findings + framed.findings + read.findings
+    reports = [asked.report("calls"), framed.report("frames"), read.report("files")]
+    sys.stdout.write("\n".join([*reports, *findings, ""]))
     sys.exit(bool(findings))
 
 

@@ -148,3 +148,16 @@ def test_signatures_of_labels_do_not_depend_on_their_numbers(rng):
     one = read_question(LABELS[codes], rng.random(N)).table.signatures[0]
     other = read_question(np.array(["z", "y", "w"])[codes], rng.random(N)).table.signatures[0]
     assert one == other
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "string[pyarrow]", pd.ArrowDtype(pa.string()), "category"])
+def test_labels_that_are_missing_in_columns_of_pandas(rng, dtype):
+    """What stands for nothing differs from one type of pandas to the next: None, NaN, and NA, which is neither."""
+    labels = LABELS[rng.integers(0, 3, N)].astype(object)
+    labels[7] = None
+    data = pd.DataFrame({"text": pd.Series(labels).astype(dtype), "z": rng.random(N)})
+    read = read_question("text", "z", data=data, nan_policy="omit")
+    assert read.table.kinds[0] is Kind.NOMINAL
+    assert read.table.n_dropped == 1
+    with pytest.raises(ValueError, match="x must hold finite numbers, but 1 of its 300 rows"):
+        read_question("text", "z", data=data)

@@ -145,6 +145,11 @@ class TestWhatIsRead:
         x = [10**30 + 10**25 * int(i) for i in RNG.permutation(N)]
         assert_same(read_question(x, B), np.array(x, dtype=float), B)
 
+    def test_integers_that_have_no_float64_of_their_own(self):
+        x = 2**62 + 2**50 * RNG.permutation(N) + 1
+        for column in (pa.array(x), pd.Series(x, dtype="int64[pyarrow]"), pl.Series(x), pd.Series(x)):
+            assert_same(read_question(column, B), x.astype(float), B)
+
     def test_decimals(self):
         x = pl.Series(RNG.permutation(N) / 4).cast(pl.Decimal(10, 2))
         assert_same(read_question(x, B), x.cast(pl.Float64).to_numpy(), B)

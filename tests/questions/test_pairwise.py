@@ -274,6 +274,14 @@ def test_pairs_without_rows_in_common_are_named(data):
     assert np.isfinite(found.values[at(found, "x", "z")])
 
 
+@pytest.mark.parametrize("given", [None, ["b"]])
+def test_a_single_variable_is_no_pair_even_with_missing_values(given):
+    column = np.append(np.random.default_rng(0).standard_normal(50), np.nan)
+    table = {"a": column, **({"b": column[::-1]} if given else {})}
+    with pytest.raises(ValueError, match=r"^data must have at least two variables beside what is given, but has 1; "):
+        pydine.pairwise_information(table, given, nan_policy="omit")
+
+
 def test_a_column_that_is_constant_where_another_is_there_tells_nothing(data):
     flag = (np.arange(400) >= 200) * 1.0
     late = np.where(flag == 1.0, data["x"], np.nan)

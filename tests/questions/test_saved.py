@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from faults import files_of, flips, full_disk, retold
-from pydine import DINE, DeterminedWarning, UnitCache, mutual_information
+from pydine import DINE, DeterminedWarning, InformationEstimate, UnitCache, mutual_information
 from pydine.archive import _members, _sealed
 from pydine.questions.saved import MODEL
 from pydine.questions.settings import BASES
@@ -68,18 +68,37 @@ def mixed_sample(n, seed):
 
 
 @pytest.mark.parametrize(
-    "asked",
-    [("labels", "numbers", "counts"), ("flags", "labels", "rain"), ("counts", "rain", "labels"), ("numbers", "rain")],
+    ("asked", "base"),
+    [
+        *((asked, base) for base in BASES for asked in [("labels", "numbers", "counts")]),
+        (("flags", "labels", "rain"), "auto"),
+        (("counts", "rain", "labels"), "auto"),
+        (("numbers", "rain"), "auto"),
+        ((["labels", "numbers"], "rain", ["flags", "counts"]), "auto"),
+    ],
 )
-def test_columns_of_any_kind_are_the_same_too(asked, tmp_path):
+def test_columns_of_any_kind_are_the_same_too(asked, base, tmp_path):
     data, new = mixed_sample(200, 0), mixed_sample(100, 1)
-    model = DINE().fit(*asked, data=data)
+    model = DINE(base=base).fit(*asked, data=data)
     again = loaded(model, tmp_path)
     for one, other in zip(model.transform(*asked, data=new), again.transform(*asked, data=new), strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(model.pointwise(*asked, data=new), again.pointwise(*asked, data=new))
     assert model.score(*asked, data=new) == again.score(*asked, data=new)
     assert again.information_ == model.information_
+
+
+def test_a_shape_that_neighbours_have_a_say_in(tmp_path):
+    def spiral(seed):
+        turns = np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, 200)
+        return (1.0 + turns) * np.cos(3.0 * turns), (1.0 + turns) * np.sin(3.0 * turns)
+
+    model = DINE(interval="calibrated").fit(*spiral(0))
+    assert model.information_.details["by_neighbours"] > 0.1
+    again = loaded(model, tmp_path)
+    np.testing.assert_array_equal(model.pointwise(*spiral(1)), again.pointwise(*spiral(1)))
+    assert again.information_ == model.information_
+    assert InformationEstimate.from_json(model.information_.to_json()).to_json() == model.information_.to_json()
 
 
 def test_it_can_be_saved_and_fitted_again(model, tmp_path):

@@ -273,12 +273,26 @@ class TestClasses:
             (["a", "b", "a", "b"], "numbers", "y must hold numbers for target='numbers', but holds labels"),
             (["a", "b", "c", "a"], "auto", "y must repeat its classes, but has 3 different labels in 4 rows"),
             ([2, 2, 2], "auto", "y must vary, but is 2.0 in all 3 rows"),
+            ([], "auto", "y must have rows, but has none"),
+            ([1.0, 2.0, np.nan], "auto", "y must have a value in every row, but 1 of its 3 rows .* the first in row 2"),
+            ([1.0, -np.inf, 2.0], "numbers", "y must have a value in every row, but 1 of its 3 rows .* in row 1"),
+            (np.array(["a", None], dtype=object), "auto", "y must have a value in every row, but 1 of its 2 rows"),
+            (np.array(["a", True], dtype=object), "auto", "y must hold numbers, or labels of one type"),
             ([1, 2, 3], "labels", "target must be 'auto' or 'numbers' or 'classes', but got 'labels'"),
         ],
     )
     def test_targets_that_cannot_be_read(self, y, target, message):
         with pytest.raises(ValueError, match=message):
             read_target(np.array(y), target)
+
+    def test_a_missing_value_beside_features_that_are_labels(self):
+        """Scikit-learn, which refuses it, is not asked about features that are no numbers."""
+        y = np.random.default_rng(0).standard_normal(60)
+        y[7] = np.nan
+        X = pd.DataFrame({"a": ["u", "v"] * 30, "b": np.random.default_rng(1).standard_normal(60)})
+        for ask in (ConditionalSelector().fit, mutual_information_score):
+            with pytest.raises(ValueError, match="y must have a value in every row, but 1 of its 60 rows"):
+                ask(X, y)
 
 
 class TestDegenerate:

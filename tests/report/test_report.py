@@ -27,6 +27,7 @@ from pydine.questions.ranking import rank
 from pydine.report import Provenance, calibration, content, make_report, to_html
 from pydine.report.calibration import check_flows
 from pydine.report.correlations import partial_correlations
+from pydine.report.description import _far
 from pydine.report.markup import json_for_script, name, printable, pvalue
 from pydine.report.page import _packed
 from pydine.units.ladder import LadderSettings
@@ -720,3 +721,8 @@ def test_dark_pages_are_dark(opened, page):
     assert light > 240
     assert dark < 40
     assert light_cell != dark_cell
+
+
+def test_values_that_are_all_as_far_from_the_middle_are_not_far():
+    assert _far(np.array([0.0, 1.0] * 20)) == []
+    assert len(_far(np.append(np.linspace(0.0, 1.0, 40), 999.0))) == 1

@@ -107,7 +107,13 @@ def data():
 
 def test_results_of_every_door(data):
     named = {"x": "x", "y": "y", "z": "z", "data": data}
+    mixed = {"x": data["x"], "steps": np.round(data["z"]), "labels": np.where(data["y"] > 0.0, "high", "low")}
     for result in (
+        pydine.mutual_information("x", "labels", "steps", data=mixed),
+        pydine.pointwise_information("x", "labels", "steps", data=mixed),
+        pydine.rank(mixed, "x", progress=False),
+        pydine.pairwise_information(mixed),
+        pydine.wide_information(data, alpha=1.0),
         pydine.mutual_information(**named),
         pydine.independence_test(**named, n_permutations=19),
         pydine.independence_test(**named, method="analytic"),

@@ -23,7 +23,7 @@ from pydine.inputs.names import with_different_names
 from pydine.results import default_names
 from pydine.types import FloatArray
 
-__all__ = ["Columns", "Source", "frame_library", "read_columns"]
+__all__ = ["Columns", "Source", "frame_library", "is_missing", "read_columns"]
 
 # What to do about values that are not real numbers, by what they are.
 ADVICE = {
@@ -280,7 +280,7 @@ def _read_column(where: str, column: Any) -> _Read:
         return _read_array(where, column)
     dtype = column.dtype
     if dtype.is_numeric():
-        return _Read(np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        return _Read(_as_numbers(column))
     if dtype == nw.Boolean:
         return _Read(np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64), Kind.NOMINAL)
     if dtype in (nw.Categorical, nw.Enum):
@@ -296,6 +296,14 @@ def _read_column(where: str, column: Any) -> _Read:
     raise _not_real(where, FRAME_KINDS.get(type(dtype), "Python objects"))
 
 
+def _as_numbers(column: Any) -> FloatArray:
+    """A narwhals series of numbers as float64 (n,), nulls as NaN."""
+    try:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    except ValueError:  # Arrow refuses whole numbers that have no float64 of their own; the others round them
+        return np.array(column.to_list(), dtype=np.float64)
+
+
 def _ordered_categories(column: Any) -> tuple[str, ...] | None:
     """The categories of a series, in order, if their order means something; polars never says that it does."""
     native = column.to_native()
@@ -306,9 +314,14 @@ def _ordered_categories(column: Any) -> tuple[str, ...] | None:
     return tuple(str(item) for item in categories.tolist())
 
 
+def is_missing(item: Any) -> bool:
+    """Whether an object stands for nothing: None, NaN, or one of pandas' own, which cannot be compared."""
+    return item is None or type(item).__name__ in ("NAType", "NaTType") or item != item
+
+
 def _labels(items: Sequence[Any], order: tuple[str, ...] | None = None) -> _Read:
     """Codes of labels, None and NaN missing: in an order that means something, if given, or in that of their names."""
-    missing = np.array([item is None or item != item for item in items], dtype=np.bool_)
+    missing = np.array([is_missing(item) for item in items], dtype=np.bool_)
     text = np.array(["" if gone else str(item) for item, gone in zip(items, missing, strict=True)], dtype=np.str_)
     if order is None:
         levels, codes = np.unique(text[~missing], return_inverse=True)
@@ -384,7 +397,7 @@ def _read_array(where: str, array: NDArray[Any]) -> _Read:
 def _read_objects(array: NDArray[np.object_]) -> _Read | None:
     """Objects that are all text or all booleans, some of them perhaps missing; None if they are anything else."""
     items = array.tolist()
-    missing = [item is None or type(item).__name__ in ("NAType", "NaTType") or item != item for item in items]
+    missing = [is_missing(item) for item in items]
     there = [item for item, gone in zip(items, missing, strict=True) if not gone]
     if there and all(isinstance(item, str) for item in there):
         return _labels([None if gone else item for item, gone in zip(items, missing, strict=True)])

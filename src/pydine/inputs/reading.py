@@ -354,12 +354,16 @@ def _assemble(blocks: Sequence[Columns], groups: Sequence[str], kept: Kept, codi
     return Variables(table, members, tuple(range(start, len(table.names))))
 
 
-def _check_names(singles: Columns, groups: dict[str, Columns], given: Columns) -> None:
-    if len(singles.names) + len(groups) < 2:
+def check_two_variables(count: int) -> None:
+    """Refuse a table that has no pair."""
+    if count < 2:
         raise ValueError(
-            f"data must have at least two variables beside what is given, but has {len(singles.names) + len(groups)}; "
-            "pass more columns."
+            f"data must have at least two variables beside what is given, but has {count}; pass more columns."
         )
+
+
+def _check_names(singles: Columns, groups: dict[str, Columns], given: Columns) -> None:
+    check_two_variables(len(singles.names) + len(groups))
     seen: dict[str, str] = dict.fromkeys(given.names, "given")
     for group, block in groups.items():
         if not block.names:

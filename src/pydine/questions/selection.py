@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, finite_rows
-from pydine.inputs.columns import Columns, read_columns
+from pydine.inputs.columns import Columns, is_missing, read_columns
 from pydine.inputs.kinds import Kind, Kinds, kind_of
 from pydine.inputs.names import with_different_names
 from pydine.questions.blankets import Judge, Query, Search, Step
@@ -300,8 +300,16 @@ def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, Kind]:
     """
     if target not in TARGETS:
         raise ValueError(f"target must be {' or '.join(map(repr, TARGETS))}, but got {target!r}.")
+    if not len(y):
+        raise ValueError("y must have rows, but has none; pass the same rows of X and y.")
     numbers = _as_numbers(y)
-    values, codes = np.unique(y if numbers is None else numbers, return_inverse=True)
+    _check_present(y, numbers)
+    try:
+        values, codes = np.unique(y if numbers is None else numbers, return_inverse=True)
+    except TypeError:
+        raise ValueError(
+            "y must hold numbers, or labels of one type, but holds objects that have no order; make them text."
+        ) from None
     if len(values) < 2:
         raise ValueError(f"y must vary, but is {values[0]} in all {len(y)} rows; pass a y that does.")
     if target == "numbers" and numbers is None:
@@ -317,6 +325,20 @@ def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, Kind]:
             "pass numbers with target='numbers', or fewer classes."
         )
     return codes.astype(np.float64), Kind.NOMINAL
+
+
+def _check_present(y: NDArray[Any], numbers: FloatArray | None) -> None:
+    """Refuse a target in which something is missing or infinite."""
+    if numbers is not None:
+        gone = ~np.isfinite(numbers)
+    else:
+        gone = np.array([is_missing(item) for item in y.tolist()], dtype=np.bool_)
+    if gone.any():
+        row = int(np.argmax(gone))
+        raise ValueError(
+            f"y must have a value in every row, but {gone.sum()} of its {len(y)} rows hold none, or infinity, the "
+            f"first in row {row}; leave those rows out of X and y."
+        )
 
 
 def _as_numbers(y: NDArray[Any]) -> FloatArray | None:

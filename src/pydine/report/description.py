@@ -171,6 +171,8 @@ def _far(values: FloatArray) -> list[str]:
     lower, middle, upper = np.quantile(values, (0.25, 0.5, 0.75))
     distances = np.unique(np.abs(values - middle))
     farthest = values[np.argmax(np.abs(values - middle))]
+    if len(distances) < 2:  # all are as far from the middle as each other, as two values are
+        return []
     away, gap = distances[-1], distances[-1] - distances[-2]
     if upper > lower and gap > max(FAR * (upper - lower), 0.5 * away):
         return [f"{farthest:.6g} lies far from the rest: an error, or a code for a missing value?"]

@@ -30,7 +30,7 @@ class PairwiseInformation(Record):
         The variables.
     values, standard_errors : ndarray, shape (p, p)
         Nats. As `InformationEstimate` has them: not clipped at zero. Infinite where one variable is a function of
-        another.
+        another; NaN, with a p-value of 1 and a warning, where two have too few rows in common.
     errors : tuple of two ndarrays, shapes (p, p)
         Standard errors downwards and upwards, as those of `InformationEstimate`.
     pvalues, adjusted_pvalues : ndarray, shape (p, p)

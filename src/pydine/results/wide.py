@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, table
 from pydine.types import FloatArray
 
@@ -15,7 +16,7 @@ SHOWN_PAIRS = 10
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class WideInformation:
+class WideInformation(Record):
     """Pairs that were found, the smallest p-values first.
 
     Parameters

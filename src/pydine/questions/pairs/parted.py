@@ -15,7 +15,7 @@ from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, TiesWarning, enumeration
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.presence import Presence
-from pydine.inputs.reading import read_variables
+from pydine.inputs.reading import check_two_variables, read_variables
 from pydine.inputs.table import Table
 from pydine.questions.fitting import entropy_of
 from pydine.questions.pairs.asked import Asked, Shard
@@ -61,6 +61,7 @@ class Parted:
         together = {str(name): presence.named(f"groups[{name!r}]", columns) for name, columns in groups.items()}
         taken = {column for block in (*together.values(), known) for column in block}
         singles = {name: [name] for name in presence.keys if name not in taken}
+        check_two_variables(len(singles) + len(together))
         return cls(presence, {**singles, **together}, known, settings, test, progress, kinds, said)
 
     @property

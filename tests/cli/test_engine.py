@@ -30,8 +30,13 @@ def test_a_matrix_in_processes_and_from_shards(folder):
     asked = ("matrix", "data.parquet", "--given", "z", "--json")
     alone = json.loads(command(folder, *asked).stdout)
     assert json.loads(command(folder, *asked, "--backend", "loky", "--jobs", "2").stdout) == alone
-    for shard, said in (("1/2", "2 flows of other shards"), ("2/2", "all flows are there"), ("2/2", "all flows")):
-        assert said in command(folder, *asked, "--cache", "flows", "--shard", shard).stdout
+    for shard in (
+        "1/2",
+        "2/2",
+        "2/2",
+    ):  # in a small table each pair has flows of its own, and none waits
+        said = command(folder, *asked, "--cache", "flows", "--shard", shard).stdout
+        assert said == f"shard {shard} is done; all flows are there.\n"
     assert json.loads(command(folder, *asked, "--cache", "flows").stdout) == alone
 
 

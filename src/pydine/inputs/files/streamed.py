@@ -44,7 +44,9 @@ def open_stream(path: str, *, is_sampled: bool = False) -> TableFile | None:
         n_rows = int(stream.dataset.count_rows())
     except (OSError, ValueError) as error:
         if place.is_dir():
-            raise ValueError(f"{path} cannot be read as a folder of Parquet or Arrow files ({error}).") from error
+            raise ValueError(
+                f"{path} is a directory that cannot be read as a folder of Parquet or Arrow files; name a file in it."
+            ) from error
         return None  # whoever reads files says what is wrong with this one
     if not place.is_dir() and n_rows <= streams.SAMPLE_ROWS:
         return None

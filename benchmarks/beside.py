@@ -9,6 +9,7 @@ import common
 
 # isort: split
 
+import compileall
 import json
 import os
 import subprocess
@@ -118,6 +119,8 @@ def main() -> None:
     options.add_argument("--output", type=Path, default=common.RESULTS)
     options = options.parse_args()
     versions = {"before": options.folder.resolve(), "now": HERE}
+    for folder in versions.values():  # so that no version is timed while it turns its sources into bytecode
+        compileall.compile_dir(folder / "src", quiet=2)
     rounds = [{name: ask(TIMES, folder) for name, folder in versions.items()} for _ in range(options.rounds)]
     first = {}
     for name, folder in versions.items():

@@ -58,7 +58,7 @@ unit: $(VENV)/.installed-dev
 
 # All of it: 60 columns on Dask and on Ray, with workers and drivers killed. A few columns on Dask are in `make test`.
 test-cluster: $(VENV)/.installed-dev $(VENV)/.installed-cluster
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/cluster tests/units/test_engines.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/cluster tests/work/test_engines.py
 
 # The whole suite, with the machine playing an older CPU after the other.
 test-cpus: $(VENV)/.installed-dev

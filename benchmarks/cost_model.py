@@ -25,11 +25,11 @@ from pydine.inputs import streams
 from pydine.inputs.streams import SAMPLE_ROWS
 from pydine.nulls.analytic import tile_test
 from pydine.nulls.blocks import Tiles
-from pydine.units.execution import _groups, ensure_compiled
 from pydine.units.ladder import LadderSettings
-from pydine.units.parcels import Job
-from pydine.units.tasks import A_COLUMN, A_ROW, A_UNIT, UnitTask, fit_task
-from pydine.units.threads import one_thread
+from pydine.work.execution import _groups, ensure_compiled
+from pydine.work.parcels import Job
+from pydine.work.tasks import A_COLUMN, A_ROW, A_UNIT, UnitTask, fit_task
+from pydine.work.threads import one_thread
 
 SIZES = [(500, 1), (500, 5), (2000, 1), (2000, 3), (2000, 10), (10_000, 3), (30_000, 5)]
 EACH = 6  # units of every size

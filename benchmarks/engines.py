@@ -28,11 +28,11 @@ import numpy as np
 
 import pydine
 from pydine.questions.pairwise import fit_shard
-from pydine.units import execution
-from pydine.units.cache import UnitCache
-from pydine.units.execution import run
 from pydine.units.ladder import LadderSettings
-from pydine.units.tasks import UnitTask, fit_task
+from pydine.work import execution
+from pydine.work.cache import UnitCache
+from pydine.work.execution import run
+from pydine.work.tasks import UnitTask, fit_task
 
 P, N, GIVEN = 60, 2000, ["z0", "z1", "z2"]
 SEARCHED = 6  # columns of the graph

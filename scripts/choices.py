@@ -24,7 +24,7 @@ from typing import NamedTuple
 CHECKOUT = Path(__file__).parents[1]
 PACKAGE = CHECKOUT / "src" / "pydine"
 PAGE = CHECKOUT / "docs" / "choices.md"
-ROOMS = ("kernels", "units", "latents", "bases", "nulls", "questions")
+ROOMS = ("kernels", "units", "work", "latents", "bases", "nulls", "answers", "questions")
 KINDS = {
     "answer": "What shapes an answer",
     "guard": "What keeps arithmetic in range",

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from pydine._version import __version__
 
 if TYPE_CHECKING:
+    from pydine.answers.policy import DeterminedWarning
     from pydine.inputs.checks import TiesWarning
     from pydine.questions.estimator import DINE
     from pydine.questions.independence import independence_test
     from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
-    from pydine.questions.policy import DeterminedWarning
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed import SampledWarning
     from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
-    from pydine.units.cache import UnitCache
+    from pydine.work.cache import UnitCache
 
 __all__ = [
     "DINE",
@@ -48,7 +48,7 @@ __all__ = [
 _HOMES = {
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
-    "DeterminedWarning": "pydine.questions.policy",
+    "DeterminedWarning": "pydine.answers.policy",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
     "PairwiseInformation": "pydine.results",
@@ -56,7 +56,7 @@ _HOMES = {
     "Ranking": "pydine.questions.ranking",
     "SampledWarning": "pydine.questions.streamed",
     "TiesWarning": "pydine.inputs.checks",
-    "UnitCache": "pydine.units.cache",
+    "UnitCache": "pydine.work.cache",
     "WideInformation": "pydine.results",
     "independence_test": "pydine.questions.independence",
     "mutual_information": "pydine.questions.mutual_information",

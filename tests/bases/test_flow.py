@@ -10,8 +10,8 @@ from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.student import StudentBase
-from pydine.units.cache import UnitCache
 from pydine.units.ladder import LadderSettings
+from pydine.work.cache import UnitCache
 from shapes import gaussian, given_z, latents_of, parabola, parabola_truth, ring, ring_truth, student
 
 BASE = FlowBase(LadderSettings())
@@ -152,7 +152,7 @@ class TestManyRows:
 
     def test_pointwise_information_has_every_row(self, monkeypatch):
         """As with more than 30 000 rows, only sooner."""
-        monkeypatch.setattr("pydine.questions.settings.Settings.ladder", few_rows)
+        monkeypatch.setattr("pydine.answers.settings.Settings.ladder", few_rows)
         x, y = parabola(1000)
         pointwise = pointwise_information(x, y)
         assert pointwise.estimate.base in ("mixture", "flow")

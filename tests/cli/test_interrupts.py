@@ -43,9 +43,9 @@ else:
 RUN = ["mi", "data.csv", "-x", "x", "-y", "y", "-z", "z"]
 PHASES = {
     "reading": (["pydine.inputs.files.frame", "TableFile.read", "sleep"], RUN),
-    "compilation": (["pydine.units.execution", "fit_ladder", ""], RUN),
-    "fitting": (["pydine.units.tasks", "fit_ladder", ""], RUN),
-    "fitting in threads": (["pydine.units.tasks", "fit_ladder", ""], [*RUN, "--jobs", "2"]),
+    "compilation": (["pydine.work.execution", "fit_ladder", ""], RUN),
+    "fitting": (["pydine.work.tasks", "fit_ladder", ""], RUN),
+    "fitting in threads": (["pydine.work.tasks", "fit_ladder", ""], [*RUN, "--jobs", "2"]),
     "permutations": (
         ["pydine.nulls.blocks", "_Shifts.__call__", "sleep"],
         ["test", "data.csv", "-x", "x", "-y", "y", "--permutations", "9999"],

@@ -16,7 +16,7 @@ import pytest
 
 import pydine
 from cluster_data import GIVEN, answer, columns
-from pydine.units import execution
+from pydine.work import execution
 
 distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
 
@@ -133,7 +133,7 @@ DRIVER = """
 import sys, joblib, pydine, os, signal
 from cluster_data import answer
 from distributed import Client, LocalCluster
-from pydine.units.cache import UnitCache
+from pydine.work.cache import UnitCache
 if __name__ == "__main__":
     with Client(sys.argv[1]), joblib.parallel_config(backend="dask"):
         cache = UnitCache(sys.argv[2])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cluster_data import answer, columns
-from pydine.units import execution
+from pydine.work import execution
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 

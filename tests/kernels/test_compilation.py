@@ -55,7 +55,11 @@ def package(tmp_path):
 
 
 def test_all_that_compiled_code_and_fitted_units_import_is_covered():
-    roots = [path.relative_to(ROOT).as_posix() for room in ("kernels", "units") for path in (ROOT / room).rglob("*.py")]
+    roots = [
+        path.relative_to(ROOT).as_posix()
+        for room in ("kernels", "units", "work")
+        for path in (ROOT / room).rglob("*.py")
+    ]
     assert {"kernels/likelihood.py", "kernels/optimiser.py", "units/unit.py", "units/rungs/linear.py"} <= set(roots)
     assert reached(roots) == COVERED
 
@@ -78,7 +82,14 @@ def test_imports_are_followed():
 
 
 def test_what_only_uses_units_is_not_covered():
-    assert {file.partition("/")[0] for file in COVERED} == {"archive.py", "disk.py", "kernels", "types.py", "units"}
+    assert {file.partition("/")[0] for file in COVERED} == {
+        "archive.py",
+        "disk.py",
+        "kernels",
+        "types.py",
+        "units",
+        "work",
+    }
 
 
 def test_the_digest_is_that_of_the_sources_wherever_they_are(package):
@@ -92,7 +103,7 @@ def test_a_change_of_what_is_covered_changes_it(file, package):
     assert sources_digest(package) != SOURCES_DIGEST
 
 
-@pytest.mark.parametrize("file", ["cli/app.py", "questions/fitting.py", "latents/scores.py", "__init__.py"])
+@pytest.mark.parametrize("file", ["cli/app.py", "answers/fitting.py", "latents/scores.py", "__init__.py"])
 def test_a_change_of_anything_else_does_not(file, package):
     with (package / file).open("a", encoding="utf-8") as source:
         source.write("# another\n")
@@ -100,5 +111,5 @@ def test_a_change_of_anything_else_does_not(file, package):
 
 
 def test_moving_a_file_changes_it(package):
-    (package / "units" / "plan.py").rename(package / "units" / "plans.py")
+    (package / "work" / "plan.py").rename(package / "work" / "plans.py")
     assert sources_digest(package) != SOURCES_DIGEST

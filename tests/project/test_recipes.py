@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pydine.units.cache import UnitCache
 from pydine.units.ladder import LadderSettings, fit_ladder
 from pydine.units.rungs.registry import EXPANSIONS
-from pydine.units.tasks import NOTHING, Fitted, UnitTask
+from pydine.work.cache import UnitCache
+from pydine.work.tasks import NOTHING, Fitted, UnitTask
 
 CHECKOUT = Path(__file__).parents[2]
 CONTRIBUTING = CHECKOUT / "CONTRIBUTING.md"

@@ -18,9 +18,9 @@ from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_info
 
 from pydine import DINE, InformationEstimate, TiesWarning, mutual_information
+from pydine.answers.policy import DeterminedWarning
 from pydine.baselines.gaussian import gaussian_copula
 from pydine.inputs.checks import SPARE_ROWS
-from pydine.questions.policy import DeterminedWarning
 from refusals import refusal
 
 # Both algorithms have to keep these promises; the second is quick enough on few rows.

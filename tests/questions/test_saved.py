@@ -10,10 +10,10 @@ import pytest
 
 from faults import files_of, flips, full_disk, retold
 from pydine import DINE, DeterminedWarning, InformationEstimate, UnitCache, mutual_information
+from pydine.answers.settings import BASES
 from pydine.archive import _members, _sealed
 from pydine.questions.saved import MODEL
-from pydine.questions.settings import BASES
-from pydine.units.cache import UNIT
+from pydine.work.cache import UNIT
 
 MODELS = {
     **{f"{base} base": {"base": base} for base in BASES},

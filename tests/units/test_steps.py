@@ -7,12 +7,12 @@ import pytest
 from scipy.stats import norm
 
 from pydine.kernels.likelihood import log_likelihood
-from pydine.units.cache import UnitCache
 from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
 from pydine.units.network import Network
 from pydine.units.steps import FARTHEST_CUT, marginal_log_density, middles, negated
-from pydine.units.tasks import Fitted, UnitTask
 from pydine.units.unit import MARGINAL
+from pydine.work.cache import UnitCache
+from pydine.work.tasks import Fitted, UnitTask
 
 CUTS = np.array([-FARTHEST_CUT, -0.7, 0.1, 0.6, FARTHEST_CUT])
 

@@ -17,11 +17,11 @@ from pydine.kernels.mixing import smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
-from pydine.units.cache import UnitCache, fit_units
 from pydine.units.ladder import LadderSettings
-from pydine.units.plan import Unit, autoregressive
-from pydine.units.tasks import UnitTask
 from pydine.units.unit import MARGINAL, FittedUnit
+from pydine.work.cache import UnitCache, fit_units
+from pydine.work.plan import Unit, autoregressive
+from pydine.work.tasks import UnitTask
 
 # answer: standard errors by which held-out rows must be predicted better than by the stack so far, for flows to begin
 # to count and to count in full. What the first direction could see at most decides for it, what it has seen for

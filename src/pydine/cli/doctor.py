@@ -29,7 +29,7 @@ def doctor(
 ) -> None:
     """Check the installation: versions, threads, compiled code and where it is kept, extras."""
     if compile_now:
-        from pydine.units.execution import ensure_compiled
+        from pydine.work.execution import ensure_compiled
 
         ensure_compiled()
     record = _findings()

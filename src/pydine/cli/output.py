@@ -341,7 +341,7 @@ def waiting(label: str) -> Iterator[_Bar | None]:
 def watching(source: str, label: str) -> Iterator[list[str]]:
     """Collect warnings as `listening` does, while `waiting` shows how many flows are fitted."""
     with listening(source) as said, waiting(label) as bar:
-        from pydine.units.execution import watched_by
+        from pydine.work.execution import watched_by
 
         with watched_by(bar):
             yield said

@@ -27,7 +27,7 @@ from pydine.experiments import table
 from pydine.experiments.measure import measured
 from pydine.experiments.provenance import code_version, commit
 from pydine.experiments.table import ORIGIN, Row
-from pydine.units.execution import arrivals, is_sent_away
+from pydine.work.execution import arrivals, is_sent_away
 
 FIGURES = ("truth", "estimate", "low", "high", "score")
 COSTS = ("seconds", "peak_mib")

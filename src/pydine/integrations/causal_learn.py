@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pydine.answers.settings import CacheLike, RandomState, is_integer
 from pydine.inputs.columns import Source
 from pydine.inputs.kinds import Kinds
 from pydine.questions.search import TableTest
-from pydine.questions.settings import CacheLike, RandomState, is_integer
-from pydine.units.cache import UnitCache
+from pydine.work.cache import UnitCache
 
 try:
     from causallearn.search.ConstraintBased.PC import pc as causal_learn_pc

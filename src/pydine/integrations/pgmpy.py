@@ -7,7 +7,7 @@ from typing import Any
 
 from pydine.inputs.columns import Source
 from pydine.questions.search import TableTest
-from pydine.units.cache import UnitCache
+from pydine.work.cache import UnitCache
 
 
 class DineTest:

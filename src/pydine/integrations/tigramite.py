@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.answers.settings import CacheLike, RandomState
 from pydine.questions.search import SearchTest
-from pydine.questions.settings import CacheLike, RandomState
 from pydine.results import default_names
-from pydine.units.cache import UnitCache
+from pydine.work.cache import UnitCache
 
 try:
     from tigramite.independence_tests.independence_tests_base import CondIndTest

@@ -22,7 +22,7 @@ PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
 
 
 # What machine code or a fitted unit may depend on, relative to the package: all that `kernels` and `units` import.
-SOURCES = ("archive.py", "disk.py", "kernels/**/*.py", "types.py", "units/**/*.py")
+SOURCES = ("archive.py", "disk.py", "kernels/**/*.py", "types.py", "units/**/*.py", "work/**/*.py")
 
 
 def sources(package: Path) -> list[Path]:

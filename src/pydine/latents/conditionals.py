@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds import Alternatives, Column, Residual, Rows
 from pydine.types import FloatArray, RowArray
-from pydine.units.cache import UnitCache, fit_units
 from pydine.units.folds import partitions
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import column_order, row_marks, signs
 from pydine.units.steps import is_stepped, negated
-from pydine.units.tasks import Fitted, UnitTask
 from pydine.units.unit import FittedUnit
+from pydine.work.cache import UnitCache, fit_units
+from pydine.work.tasks import Fitted, UnitTask
 
 
 @dataclass(frozen=True, eq=False)

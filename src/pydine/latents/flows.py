@@ -17,9 +17,9 @@ from pydine.latents.functions import FARTHEST_SCORE
 from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
-from pydine.units.plan import Unit
 from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
+from pydine.work.plan import Unit
 
 VALUES_KEPT = 1 << 26  # memory: of functions of z, in half a gibibyte
 ROWS_KEPT = 1 << 14  # memory: of all functions of z, so that they are evaluated once

@@ -30,9 +30,9 @@ from pydine.latents.kinds import (
 from pydine.latents.projection import Projection
 from pydine.latents.workshop import SPARE_DOF
 from pydine.types import FloatArray, RowArray
-from pydine.units.cache import UnitCache
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View, outwards, row_marks, signs
+from pydine.work.cache import UnitCache
 
 SMALLEST_RESIDUAL = 1e-8  # guard: variance of a residual of which anything is left
 

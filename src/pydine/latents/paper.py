@@ -16,10 +16,10 @@ from pydine.inputs.table import Question
 from pydine.kernels.optimiser import maximise
 from pydine.latents.flows import Latents
 from pydine.types import FloatArray
-from pydine.units.execution import run
 from pydine.units.network import Network
-from pydine.units.plan import Unit, autoregressive, unique
 from pydine.units.unit import FittedUnit, Model, identity
+from pydine.work.execution import run
+from pydine.work.plan import Unit, autoregressive, unique
 
 
 @dataclass(frozen=True)

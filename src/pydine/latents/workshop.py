@@ -1,7 +1,7 @@
 """The workshop: turns questions about a table into unique units, has them fitted, and makes latents of them.
 
 Every door asks here, so the same question has the same latents whoever asks. A unit is named by what it sees alone (see
-`units.cache`), so questions that share one share its fit: all pairs, searches and rankings.
+`work.cache`), so questions that share one share its fit: all pairs, searches and rankings.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.projection import Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
-from pydine.units.cache import UnitCache, fit_units
-from pydine.units.execution import ensure_compiled, run
 from pydine.units.ladder import LadderSettings, n_partitions
-from pydine.units.plan import Unit, autoregressive, columnwise, unique
 from pydine.units.rows import View, column_order
-from pydine.units.tasks import UnitTask
 from pydine.units.unit import FittedUnit
+from pydine.work.cache import UnitCache, fit_units
+from pydine.work.execution import ensure_compiled, run
+from pydine.work.plan import Unit, autoregressive, columnwise, unique
+from pydine.work.tasks import UnitTask
 
 SPARE_DOF = 10  # answer: degrees of freedom that the functions of z leave, beside one for each latent
 

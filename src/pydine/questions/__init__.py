@@ -1,1 +1,1 @@
-"""The questions that can be asked of columns, one module each: they read, plan, fit and answer."""
+"""The questions that can be asked of columns, one module each: the doors, all on the floor of `answers`."""

@@ -13,6 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from pydine.answers.fitting import fit, information_of
+from pydine.answers.mixed import tested
+from pydine.answers.policy import Verdict, reduced
+from pydine.answers.settings import Settings
 from pydine.inputs.checks import warn_left_out
 from pydine.inputs.columns import Columns
 from pydine.inputs.kinds import Kind, Kinds
@@ -21,14 +25,10 @@ from pydine.inputs.table import Question, Table
 from pydine.latents.mixed import is_mixed
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test
-from pydine.questions.fitting import fit, information_of
-from pydine.questions.mixed import tested
-from pydine.questions.policy import Verdict, reduced
-from pydine.questions.settings import Settings
 from pydine.types import FloatArray
-from pydine.units.asking import ask_all
-from pydine.units.cache import UnitCache
-from pydine.units.tasks import UnitTask
+from pydine.work.asking import ask_all
+from pydine.work.cache import UnitCache
+from pydine.work.tasks import UnitTask
 
 
 class Step(NamedTuple):

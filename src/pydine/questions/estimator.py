@@ -11,6 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
+from pydine.answers.fitting import NewRows, fit, information_of
+from pydine.answers.mixed import MixedFit, MixedRows
+from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.settings import RandomState, Settings
 from pydine.inputs.checks import enumeration
 from pydine.inputs.columns import Source, read_columns
 from pydine.inputs.kinds import Kinds
@@ -18,11 +22,7 @@ from pydine.inputs.reading import labels_of, read_question, read_rows
 from pydine.latents.flows import RankFlow
 from pydine.latents.mixed import PlainGiven, PlainQuestion, with_plain_given
 from pydine.latents.paper import PaperFlow
-from pydine.questions.fitting import NewRows, fit, information_of
-from pydine.questions.mixed import MixedFit, MixedRows
-from pydine.questions.policy import Verdict, warn_if_determined
 from pydine.questions.saved import read_model, write_model
-from pydine.questions.settings import RandomState, Settings
 from pydine.types import FloatArray
 
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from pydine.answers.fitting import Fit, fit, information_of
+from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
+from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.inputs.streams import Sample
 from pydine.nulls.analytic import STATISTICS, combined, named_order, sides_of, summary
 from pydine.nulls.blocks import BLOCKS
-from pydine.questions.fitting import Fit, fit, information_of
-from pydine.questions.policy import Verdict, warn_if_determined
-from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.questions.streamed import is_refinable, of_sample, refined, sample_of
-from pydine.questions.watching import shown_in_notebooks
 from pydine.results import IndependenceTestResult
-from pydine.units.cache import UnitCache
-from pydine.units.threads import one_thread
+from pydine.work.cache import UnitCache
+from pydine.work.threads import one_thread
 
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")

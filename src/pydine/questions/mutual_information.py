@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from pydine.answers.fitting import Fit, fit, information_of
+from pydine.answers.mixed import MixedFit
+from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.settings import CacheLike, RandomState, Settings
+from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
-from pydine.questions.fitting import Fit, fit, information_of
-from pydine.questions.mixed import MixedFit
-from pydine.questions.policy import Verdict, warn_if_determined
-from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.questions.streamed import is_refinable, of_sample, refined, sample_of
-from pydine.questions.watching import shown_in_notebooks
 from pydine.results import InformationEstimate, PointwiseInformation
 from pydine.types import FloatArray, RowArray
-from pydine.units.cache import UnitCache
 from pydine.units.rows import some_of
+from pydine.work.cache import UnitCache
 
 MOST_POINTS = 5000  # memory: rows that an estimate keeps to be drawn
 

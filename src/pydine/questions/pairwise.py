@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.answers.fitting import entropy_of
+from pydine.answers.policy import warn_determined
+from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import check_nan_policy
 from pydine.inputs.columns import frame_library
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, read_variables
 from pydine.nulls.blocks import adjusted
-from pydine.questions.fitting import entropy_of
 from pydine.questions.pairs.asked import Asked, Shard
 from pydine.questions.pairs.found import kinds_of
 from pydine.questions.pairs.parted import Parted
-from pydine.questions.policy import warn_determined
-from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.questions.streamed import sample_of, warn_sampled
 from pydine.results import PairwiseInformation
-from pydine.units.cache import UnitCache
-from pydine.units.threads import one_thread
+from pydine.work.cache import UnitCache
+from pydine.work.threads import one_thread
 
 ADJUSTMENTS = ("bh", "holm")
 

@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.answers.fitting import fit, information_of
+from pydine.answers.policy import Verdict, warn_determined
+from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import TiesWarning, check_nan_policy
 from pydine.inputs.columns import Source
 from pydine.inputs.kinds import Kinds
@@ -22,19 +25,16 @@ from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.blocks import adjusted
-from pydine.questions.fitting import fit, information_of
-from pydine.questions.policy import Verdict, warn_determined
 from pydine.questions.rest import rest_of
-from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.results import InformationEstimate
 from pydine.results.records import Record
 from pydine.show.cards import card, figure, pvalue_text, strip, strip_end, table
 from pydine.show.plotting import draw_ranking
 from pydine.show.progress import progress_bar
-from pydine.units.asking import ask_all
-from pydine.units.cache import UnitCache
-from pydine.units.execution import arrivals, is_sent_away
-from pydine.units.threads import one_thread
+from pydine.work.asking import ask_all
+from pydine.work.cache import UnitCache
+from pydine.work.execution import arrivals, is_sent_away
+from pydine.work.threads import one_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
 

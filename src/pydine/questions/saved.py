@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from pydine._version import __version__
+from pydine.answers import fitting, policy
+from pydine.answers import mixed as mixed_answers
 from pydine.archive import Refused, Schema
 from pydine.bases import average, elliptical, flow, mixture, stack
 from pydine.bases import mixed as mixed_models
@@ -20,11 +22,10 @@ from pydine.disk import write_whole
 from pydine.inputs import table
 from pydine.inputs.kinds import Kind
 from pydine.latents import conditionals, flows, functions, kinds, mixed, paper, projection, scores
-from pydine.questions import fitting, policy
-from pydine.questions import mixed as mixed_questions
 from pydine.results import InformationEstimate
-from pydine.units import network, plan, rows, tasks, unit
+from pydine.units import network, rows, unit
 from pydine.units.rungs import registry
+from pydine.work import plan, tasks
 
 __all__ = ["read_model", "write_model"]
 
@@ -65,7 +66,7 @@ MODEL = Schema(
         tasks.Fitted,
         mixed_models.MixedRatio,
         mixed_models.MixedModels,
-        mixed_questions.MixedRows,
+        mixed_answers.MixedRows,
         InformationEstimate,
     ),
     registry.EXPANSIONS,

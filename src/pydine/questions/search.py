@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
+from pydine.answers.mixed import tested
+from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_variables
 from pydine.inputs.table import Question
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import STATISTICS, analytic_test
-from pydine.questions.mixed import tested
-from pydine.questions.policy import Verdict, warn_if_determined
-from pydine.questions.settings import CacheLike, RandomState, Settings
 from pydine.types import FloatArray
-from pydine.units.cache import UnitCache
+from pydine.work.cache import UnitCache
 
 
 class Answer(NamedTuple):

@@ -18,15 +18,15 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, check_X_y, column_or_1d, validate_data
 
+from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, finite_rows
 from pydine.inputs.columns import Columns, is_missing, read_columns
 from pydine.inputs.kinds import Kind, Kinds, kind_of
 from pydine.inputs.names import with_different_names
 from pydine.questions.blankets import Judge, Query, Search, Step
-from pydine.questions.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.types import FloatArray
-from pydine.units.cache import UnitCache
+from pydine.work.cache import UnitCache
 
 __all__ = ["ConditionalSelector", "Step", "mutual_information_score"]
 

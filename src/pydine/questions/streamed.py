@@ -18,6 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from pydine.answers.fitting import Fit, answered, learned_of
+from pydine.answers.mixed import MixedFit
+from pydine.answers.policy import Verdict
 from pydine.bases.average import moved, pooled
 from pydine.bases.closed_form import (
     gaussian_information,
@@ -31,9 +34,6 @@ from pydine.inputs.checks import check_nan_policy
 from pydine.inputs.streams import Sample, Stream, stream_of
 from pydine.latents.flows import Latents, RankFlow
 from pydine.nulls.blocks import closed_form, wilks_pvalue
-from pydine.questions.fitting import Fit, answered, learned_of
-from pydine.questions.mixed import MixedFit
-from pydine.questions.policy import Verdict
 from pydine.results.estimates import InformationEstimate
 from pydine.types import FloatArray
 

@@ -19,20 +19,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.answers.policy import Verdict, left_over
+from pydine.answers.settings import CacheLike, Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import fold_errors
 from pydine.bases.learning import pairs_with_unlearned
 from pydine.inputs.reading import read_variables
 from pydine.nulls.analytic import tile_test, tiles_of
 from pydine.nulls.blocks import Tiles
-from pydine.questions.policy import Verdict, left_over
-from pydine.questions.settings import CacheLike, Settings
 from pydine.results.wide import WideInformation
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray
-from pydine.units.cache import UnitCache
-from pydine.units.execution import arrivals
-from pydine.units.threads import one_thread
+from pydine.work.cache import UnitCache
+from pydine.work.execution import arrivals
+from pydine.work.threads import one_thread
 
 TILE = 512  # memory: columns on each side
 PAIRS_AT_ONCE = 1 << 12  # memory: whose rows are multiplied with each other

@@ -13,8 +13,8 @@ from pydine.inputs.table import Question, Table
 from pydine.latents.scores import ScoreMap
 from pydine.latents.ties import without_ties
 from pydine.types import FloatArray
-from pydine.units.execution import run
 from pydine.units.ladder import LadderSettings, fit_ladder
+from pydine.work.execution import run
 
 # Folds of many rows, and of few, where flows need nearly all of them to be what they are with all.
 FOLDS, FOLDS_OF_FEW, FEW_ROWS = 3, 10, 1000

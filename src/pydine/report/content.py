@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from pydine.answers.settings import Settings
 from pydine.inputs.files import Frame
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.nulls.blocks import adjusted
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
-from pydine.questions.settings import Settings
 from pydine.report.calibration import FlowFit, check_flows, most_context
 from pydine.report.correlations import partial_correlations, spearman
 from pydine.report.description import Column, describe
@@ -22,8 +22,8 @@ from pydine.report.points import Points, points_of
 from pydine.results import PairwiseInformation
 from pydine.results.intervals import interval_ends
 from pydine.types import FloatArray
-from pydine.units.cache import UnitCache
-from pydine.units.threads import one_thread
+from pydine.work.cache import UnitCache
+from pydine.work.threads import one_thread
 
 MOST_COLUMNS = 500  # 125 thousand pairs, about 5 MB
 MOST_ASKED_IN_GRAPH = 12  # columns: p (p - 1) flows; with more, partial correlations of normal scores

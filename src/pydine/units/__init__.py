@@ -1,1 +1,1 @@
-"""Units: one target column given its context columns. How one is fitted, kept, planned and run."""
+"""Units: one target column given its context columns, and how one is fitted."""

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.answers.fitting import fit, information_of
+from pydine.answers.policy import Verdict, left_over, reduced
+from pydine.answers.settings import Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import algorithmic_errors
 from pydine.bases.learning import pairs_with_unlearned, with_unlearned
@@ -22,18 +25,15 @@ from pydine.latents.mixed import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test, combined, pairwise_test
 from pydine.nulls.screening import not_gaussian
-from pydine.questions.fitting import fit, information_of
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs
-from pydine.questions.policy import Verdict, left_over, reduced
-from pydine.questions.settings import Settings
 from pydine.questions.streamed import Sums
 from pydine.results import InformationEstimate
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
-from pydine.units.asking import ask_all
-from pydine.units.cache import UnitCache, fit_units
-from pydine.units.execution import is_sent_away
-from pydine.units.tasks import UnitTask
+from pydine.work.asking import ask_all
+from pydine.work.cache import UnitCache, fit_units
+from pydine.work.execution import is_sent_away
+from pydine.work.tasks import UnitTask
 
 ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 # answer: rows times pairs up to which every pair given others has its own projection: those take a few seconds, and

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.answers.fitting import entropy_of
+from pydine.answers.policy import Verdict
+from pydine.answers.settings import Settings
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, TiesWarning, enumeration
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import check_two_variables, read_variables
 from pydine.inputs.table import Table
-from pydine.questions.fitting import entropy_of
 from pydine.questions.pairs.asked import Asked, Shard
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs, kinds_of
-from pydine.questions.policy import Verdict
-from pydine.questions.settings import Settings
 from pydine.show.progress import progress_bar
-from pydine.units.cache import UnitCache
-from pydine.units.execution import run
+from pydine.work.cache import UnitCache
+from pydine.work.execution import run
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pydine.answers.mixed import MixedFit, fit_mixed_question
+from pydine.answers.policy import Mapped, Verdict, mapped, reduced
+from pydine.answers.relearning import replicates
+from pydine.answers.settings import Settings
 from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
@@ -29,17 +33,13 @@ from pydine.latents.mixed import is_mixed, with_plain_given
 from pydine.latents.paper import PaperFlow, fit_paper_flow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
-from pydine.questions.mixed import MixedFit, fit_mixed_question
-from pydine.questions.policy import Mapped, Verdict, mapped, reduced
-from pydine.questions.relearning import replicates
-from pydine.questions.settings import Settings
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray, RowArray
-from pydine.units.execution import run
-from pydine.units.plan import autoregressive, unique
 from pydine.units.rows import View, outwards, some_of
-from pydine.units.threads import one_thread
-from pydine.units.tuning import Grid, Trial, tune
+from pydine.work.execution import run
+from pydine.work.plan import autoregressive, unique
+from pydine.work.threads import one_thread
+from pydine.work.tuning import Grid, Trial, tune
 
 FittedFlow = tuple[RankFlow | PaperFlow, Latents]
 

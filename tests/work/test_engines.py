@@ -13,12 +13,12 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 import pydine
 from cluster_data import GIVEN, answer, columns, digest
 from pydine.questions.ranking import rank
-from pydine.units import engines, execution
-from pydine.units.cache import UnitCache, fit_units
-from pydine.units.execution import arrivals, is_sent_away, run
 from pydine.units.ladder import LadderSettings
-from pydine.units.parcels import Job, Packing, unpack
-from pydine.units.tasks import UnitTask
+from pydine.work import engines, execution
+from pydine.work.cache import UnitCache, fit_units
+from pydine.work.execution import arrivals, is_sent_away, run
+from pydine.work.parcels import Job, Packing, unpack
+from pydine.work.tasks import UnitTask
 
 
 @pytest.fixture(autouse=True)
@@ -224,7 +224,7 @@ def test_a_cache_that_cannot_be_written_costs_nothing(alone, tmp_path):
 def test_linear_algebra_has_one_thread_while_work_is_done():
     from threadpoolctl import threadpool_info
 
-    from pydine.units.threads import one_thread
+    from pydine.work.threads import one_thread
 
     def most():
         return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")

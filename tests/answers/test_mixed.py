@@ -6,10 +6,10 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import pydine
+from pydine.answers.fitting import fit, information_of
+from pydine.answers.policy import Verdict
+from pydine.answers.settings import Settings
 from pydine.inputs.table import Question
-from pydine.questions.fitting import fit, information_of
-from pydine.questions.policy import Verdict
-from pydine.questions.settings import Settings
 
 N = 800
 LABELS = np.array(["b", "a", "c"])

@@ -9,10 +9,10 @@ import pytest
 
 import pydine
 from faults import retold
-from pydine.units import cache as cache_module
-from pydine.units.cache import UnitCache, fit_units
 from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
-from pydine.units.tasks import UnitTask
+from pydine.work import cache as cache_module
+from pydine.work.cache import UnitCache, fit_units
+from pydine.work.tasks import UnitTask
 
 SETTINGS = LadderSettings(iterations=20)
 

@@ -4,7 +4,7 @@ import threading
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pydine.units.threads import one_thread
+from pydine.work.threads import one_thread
 
 
 def threads():

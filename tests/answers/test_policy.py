@@ -10,10 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pydine
-from pydine.inputs.reading import read_question
-from pydine.inputs.table import Question
-from pydine.latents.flows import RankFlow
-from pydine.questions.policy import (
+from pydine.answers.policy import (
     DeterminedWarning,
     Mapped,
     Verdict,
@@ -24,9 +21,12 @@ from pydine.questions.policy import (
     warn_determined,
     warn_if_determined,
 )
+from pydine.answers.settings import Settings
+from pydine.inputs.reading import read_question
+from pydine.inputs.table import Question
+from pydine.latents.flows import RankFlow
 from pydine.questions.ranking import rank
 from pydine.questions.search import SearchTest
-from pydine.questions.settings import Settings
 
 N = 120
 A, B, C, D, E = np.random.default_rng(0).standard_normal((5, N))

@@ -11,9 +11,9 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from pydine import DINE
 from pydine.latents.scores import ScoreMap
 from pydine.units.ladder import LadderSettings, held_out_likelihood
-from pydine.units.plan import Unit
 from pydine.units.rungs.linear import ExpandedRung
-from pydine.units.tuning import Grid, Trial, tune
+from pydine.work.plan import Unit
+from pydine.work.tuning import Grid, Trial, tune
 
 SETTINGS = LadderSettings(networks=1, iterations=60)
 GRID = Grid(components=(1, 2), hidden_units=(1, 8), weight_decay=(0.67, 300.0))

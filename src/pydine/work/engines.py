@@ -16,9 +16,9 @@ from importlib import import_module
 from typing import Any
 
 from pydine.kernels.compilation import SOURCES_DIGEST
-from pydine.units.execution import Executor, ensure_compiled, inside
-from pydine.units.parcels import Chunk, Errand, Job
-from pydine.units.threads import one_thread
+from pydine.work.execution import Executor, ensure_compiled, inside
+from pydine.work.parcels import Chunk, Errand, Job
+from pydine.work.threads import one_thread
 
 TRIES = 3  # guard: without a result that is new, before a loss of workers is taken for an error of the work itself
 BROADCAST_BYTES = 64 << 20  # memory: so much is sent to every worker at once; more, to those that need it

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pydine.units.plan import Unit, autoregressive, columnwise, unique
+from pydine.work.plan import Unit, autoregressive, columnwise, unique
 
 
 def test_each_target_sees_those_before_it_and_what_is_given():

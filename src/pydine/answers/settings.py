@@ -12,9 +12,9 @@ import numpy as np
 from pydine.inputs.table import Table
 from pydine.latents.paper import PaperSettings
 from pydine.latents.workshop import Workshop
-from pydine.units.cache import UnitCache
 from pydine.units.ladder import LadderSettings
-from pydine.units.tuning import Trial
+from pydine.work.cache import UnitCache
+from pydine.work.tuning import Trial
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 CacheLike = UnitCache | str | os.PathLike[str] | None

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from pydine.show.notebook import NotebookBar, in_notebook
-from pydine.units.execution import is_watched, watched_by
+from pydine.work.execution import is_watched, watched_by
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")

@@ -23,11 +23,11 @@ import numpy as np
 from pydine.archive import Refused, Schema
 from pydine.disk import sweep, write_whole
 from pydine.kernels.compilation import SOURCES_DIGEST
-from pydine.units.execution import arrivals
 from pydine.units.network import Network
 from pydine.units.rungs.registry import EXPANSIONS
-from pydine.units.tasks import NOTHING, Fitted, UnitTask, fit_task
 from pydine.units.unit import MARGINAL, FittedUnit, Model
+from pydine.work.execution import arrivals
+from pydine.work.tasks import NOTHING, Fitted, UnitTask, fit_task
 
 UNIT = Schema("pydine.unit", 1, (Fitted, FittedUnit, Model, Network), EXPANSIONS)  # what a file holds
 

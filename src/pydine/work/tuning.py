@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 
 from pydine.types import FloatArray
-from pydine.units.execution import run
 from pydine.units.ladder import LadderSettings, SharedRungs, held_out_likelihood
-from pydine.units.plan import Unit
+from pydine.work.execution import run
+from pydine.work.plan import Unit
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numba as nb
 import pytest
 
 from pydine.kernels import compilation
-from pydine.units.execution import run, watched_by
+from pydine.work.execution import run, watched_by
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 4, -1])

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pydine.units.cache import UnitCache, fit_units, key_of
-from pydine.units.execution import AN_ITEM, arrivals, is_sent_away, run
-from pydine.units.tasks import Fitted, UnitTask
-from pydine.units.threads import one_thread
+from pydine.work.cache import UnitCache, fit_units, key_of
+from pydine.work.execution import AN_ITEM, arrivals, is_sent_away, run
+from pydine.work.tasks import Fitted, UnitTask
+from pydine.work.threads import one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

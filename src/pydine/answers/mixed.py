@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pydine.answers.policy import Verdict, determined, mapped
+from pydine.answers.settings import Settings
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.learning import between, with_unlearned
 from pydine.bases.mixed import MixedEstimate, MixedModels, by_densities, closed_form, entropy_bound, fit_mixed
@@ -22,10 +24,8 @@ from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents
 from pydine.latents.mixed import MixedColumns, MixedMaker, is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
-from pydine.questions.policy import Verdict, determined, mapped
-from pydine.questions.settings import Settings
 from pydine.types import FloatArray, RowArray
-from pydine.units.cache import UnitCache
+from pydine.work.cache import UnitCache
 
 LEAST_BULK = 50  # answer: rows beside the point masses, for them to be a question of their own
 

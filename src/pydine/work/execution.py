@@ -21,7 +21,7 @@ from pydine.units.ladder import LadderSettings, fit_ladder
 from pydine.units.unit import MARGINAL
 
 if TYPE_CHECKING:
-    from pydine.units.parcels import Job
+    from pydine.work.parcels import Job
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -109,7 +109,7 @@ def _chosen(n_jobs: int | None) -> Executor | int:
         return 1
     if n_jobs is None and "joblib" not in sys.modules:  # nobody has imported it, so there is no context
         return 1
-    from pydine.units.engines import chosen
+    from pydine.work.engines import chosen
 
     return chosen(n_jobs)
 
@@ -122,7 +122,7 @@ def _arrivals(
         if not here and (len(items) > 1 or not grouped) and sum(map(_seconds, items)) >= WORTH_A_TRIP:
             yield from _sent(where, function, items, grouped)
             return
-        from pydine.units.engines import threads
+        from pydine.work.engines import threads
 
         where = threads(n_jobs)
     if where == 1 or len(items) < 2:
@@ -143,7 +143,7 @@ def _sent(
     executor: Executor, function: Callable[[Item], Result], items: Sequence[Item], grouped: bool
 ) -> Iterator[tuple[int, Result]]:
     """Results from elsewhere."""
-    from pydine.units.parcels import Job
+    from pydine.work.parcels import Job
 
     groups = (
         _groups([_seconds(item) for item in items], executor.workers) if grouped else [[i] for i in range(len(items))]

@@ -13,7 +13,7 @@ import numpy as np
 
 import pydine
 
-MINUTES, GIB = 10, 2.0
+MINUTES, GIB, FALSE = 10, 2.0, 0.05
 
 
 def main() -> None:
@@ -48,6 +48,8 @@ def main() -> None:
         Bar(f"4. minutes of CPU / {options.jobs} cores", used / 60 / options.jobs, high=MINUTES),
         Bar("4. peak in GiB, the interpreter and the data included", peak, high=GIB),
         Bar("4. scikit-learn / pydine, CPU", each * found.n_pairs / used, low=1.0),
+        Bar(f"4. share of false pairs among those found at {found.alpha:g}", 1.0 - true / found.n_found, high=FALSE),
+        Bar("4. share of the true pairs that are found", true / (options.columns // 2), low=0.99),
     ]
     report(
         options.output / "wide.md",

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from pydine.bases.closed_form import gaussian_information
-from pydine.nulls.blocks import Sides, simes, wilks_pvalue
+from pydine.nulls.blocks import Sides, pairwise_block_pvalues, simes, wilks_pvalue
 
 
 def sides_of(x, y, studentised=True):
@@ -148,3 +148,38 @@ def test_simes_with_weights_by_hand():
     assert simes(np.array([0.01, 0.5, 0.9]), weights) == pytest.approx(0.02)
     assert simes(np.array([0.5, 0.01, 0.9]), weights) == pytest.approx(0.04)
     assert simes(np.array([0.03, 0.02, 0.9]), weights) == pytest.approx(0.04)  # both over three quarters
+
+
+@pytest.mark.parametrize("n", [200, pytest.param(1000, marks=pytest.mark.slow)])
+def test_pvalues_of_squares_hold_in_both_tails(n):
+    """Products of squares are skewed: studentised alone, their lower tail is three times what it should be."""
+    rng = np.random.default_rng(6)
+    scores = stats.norm.ppf(np.arange(1, n + 1) / (n + 1))
+    columns = np.array([rng.permutation(scores) for _ in range(700)])
+    columns /= columns.std(axis=1, keepdims=True)
+    squares = columns**2 - 1.0
+    leverages, pair = np.full(n, 1.0 / n), np.triu_indices(len(columns), 1)
+    shares = {}
+    for squared in (True, False):
+        mask = np.full(len(columns), squared)
+        pvalues = pairwise_block_pvalues(columns, squares, n - 1.0, leverages, mask)[:, 3]
+        found = pvalues < 0.01
+        is_low = (squares @ squares.T)[pair] < 0.0
+        shares[squared] = (found & is_low).mean() / 0.005, (found & ~is_low).mean() / 0.005
+    assert max(shares[True]) < 1.2
+    assert shares[True][1] > 0.9  # the upper tail is where dependence shows
+    assert shares[False][0] > 2.0
+    assert shares[False][1] < 0.5
+
+
+def test_one_pair_is_a_pair_among_many():
+    rng = np.random.default_rng(7)
+    columns = rng.standard_normal((3, 90))
+    columns -= columns.mean(axis=1, keepdims=True)
+    squares = columns**2 - (columns**2).mean(axis=1, keepdims=True)
+    leverages, squared = np.full(90, 1.0 / 90), np.array([True, True, False])
+    many = pairwise_block_pvalues(columns, squares, 89.0, leverages, squared)
+    for k, (i, j) in enumerate(zip(*np.triu_indices(3, 1), strict=True)):
+        one = [(columns[[c]], squares[[c]]) for c in (i, j)]
+        sides = Sides.of(one[0], one[1], 89.0, leverages, bool(squared[i] and squared[j]))
+        np.testing.assert_allclose(sides.pvalues(sides.statistics()), many[k], rtol=1e-9)

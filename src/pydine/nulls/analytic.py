@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
@@ -54,7 +55,8 @@ def pairwise_test(columns: FloatArray, latents: Latents) -> FloatArray:
     Pairs are in the order of ``np.triu_indices(p, 1)``.
     """
     unit = columns / columns.std(axis=1, keepdims=True)
-    blocks = pairwise_block_pvalues(unit, _squares_of(unit, latents), latents.dof, latents.leverages)
+    squares, squared = _squares_of(unit, latents)
+    blocks = pairwise_block_pvalues(unit, squares, latents.dof, latents.leverages, squared)
     pvalues: FloatArray = simes(blocks, STATISTICS["auto"])
     return pvalues
 
@@ -62,7 +64,8 @@ def pairwise_test(columns: FloatArray, latents: Latents) -> FloatArray:
 def tiles_of(latents: Latents) -> Tiles:
     """What gives p-values of the pairs of latents tile by tile."""
     unit = latents.both / latents.both.std(axis=1, keepdims=True)
-    return Tiles.of(unit, _squares_of(unit, latents), latents.dof, latents.leverages)
+    squares, squared = _squares_of(unit, latents)
+    return Tiles.of(unit, squares, latents.dof, latents.leverages, squared)
 
 
 def tile_test(tiles: Tiles, first: slice, second: slice, correlations: FloatArray) -> FloatArray:
@@ -81,14 +84,16 @@ def sides_of(latents: Latents, *, studentised: bool = True) -> Sides:
     """Latents and their squares, with the same functions of z projected out of all, in an order of their own."""
     seen = latents.seen()
     columns = seen.both / seen.both.std(axis=1, keepdims=True)
-    squares, dx, rows = _squares_of(columns, seen), seen.dimensions[0], seen.outwards
+    (squares, squared), dx, rows = _squares_of(columns, seen), seen.dimensions[0], seen.outwards
     columns, squares = columns[:, rows], squares[:, rows]
     x, y = (columns[:dx], squares[:dx]), (columns[dx:], squares[dx:])
-    return Sides.of(x, y, seen.dof, seen.leverages[rows] if studentised else None)
+    return Sides.of(x, y, seen.dof, seen.leverages[rows] if studentised else None, bool(squared.all()))
 
 
-def _squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
+def _squares_of(columns: FloatArray, latents: Latents) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Squares of columns (d, n) of unit variance, with the functions of z that latents are free of projected out.
+
+    And which of them are squares (d,): not those that others stand in for, whose spread z may tell.
 
     The more of a row a projection takes up, the less it leaves of it on both sides, and squares would show that as
     dependence. So residuals are first divided by what is left of their row. The square of a column with two values
@@ -96,15 +101,15 @@ def _squares_of(columns: FloatArray, latents: Latents) -> FloatArray:
     squares, which are then given.
     """
     left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
-    squares = latents.without_z(columns * columns / left)
+    squares, drawn = latents.without_z(columns * columns / left), np.zeros(len(columns), dtype=bool)
     if latents.seconds is not None and any(latents.has_second):
-        chosen = np.array(latents.has_second)
-        squares[chosen] = latents.without_z(latents.seconds[chosen])
+        drawn = np.array(latents.has_second)
+        squares[drawn] = latents.without_z(latents.seconds[drawn])
     varies = squares.var(axis=1) > SMALLEST_VARIANCE
     if latents.two_valued:
         varies &= ~np.array(latents.two_valued)
     found: FloatArray = np.where(varies[:, None], squares, columns)
-    return found
+    return found, varies & ~drawn
 
 
 def summary(statistic: str, blocks: FloatArray, pvalues: FloatArray) -> Any:

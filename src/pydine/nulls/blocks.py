@@ -5,11 +5,17 @@ Each side brings its latents and their squares, with functions of z projected ou
 Gaussian closed form -0.5 ln det(I - C C'): the first is DINE-Gaussian's own information, the others see dependence that
 has no correlation. A block is studentised first, by the variance that its products of rows show: unequal spreads that
 both sides share (what a flow missed of z, say) would otherwise count as dependence.
+
+Squares are skewed, and so are products of squares: a sum S of them has a long upper tail and, divided by the square
+root of the variance V that they show, a long lower one. Of S / V^a, the third cumulant is 1 - 6a times that of S, and
+the mean is -a times it (to first order, S and V being of mean 0 and 1). So the last block, where both sides are
+squares, is divided by V^(1/6), and its mean is put back: the rest is close to symmetric, and follows Wilks'
+distribution far out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +29,7 @@ Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, 
 
 BLOCKS = ("latents", "squares of x", "squares of y", "squares of both")
 LEAST_LEFT = 0.05  # answer: of a row after the projection, to count in the spread of products: it is divided by
+ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that leave no skewness
 LARGEST_CORRELATION = 1.0 - 1e-12  # guard: for -ln(1 - r^2) to be finite
 
 
@@ -38,12 +45,15 @@ class Sides:
     leverages : ndarray, shape (n,), or None
         What share of each row the projection took up. With them, correlations are divided by the spread that their
         products of rows show.
+    squared : bool
+        Whether the second of each side are squares, and not columns that stand in their place.
     """
 
     x: tuple[FloatArray, FloatArray]
     y: tuple[FloatArray, FloatArray]
     dof: float
     leverages: FloatArray | None
+    squared: bool = True
 
     @classmethod
     def of(
@@ -52,9 +62,11 @@ class Sides:
         y: tuple[FloatArray, FloatArray],
         dof: float,
         leverages: FloatArray | None,
+        squared: bool = True,
     ) -> Sides:
         """Whiten latents and squares, shapes (dx, n) and (dy, n), from which functions of z were projected out."""
-        return cls((_white(x[0], dof), _white(x[1], dof)), (_white(y[0], dof), _white(y[1], dof)), dof, leverages)
+        white = [(_white(side[0], dof), _white(side[1], dof)) for side in (x, y)]
+        return cls(white[0], white[1], dof, leverages, squared)
 
     def statistics(self) -> FloatArray:
         """The four block statistics in nats, in the order of `BLOCKS`, shape (4,).
@@ -91,13 +103,17 @@ class Sides:
         n, dx, x = self.x[0].shape[1], len(self.x[0]), np.vstack(self.x)
         x_sizes = np.stack([(part * part).mean(axis=0) for part in self.x]) * spread
         columns = []
-        for y in self.y:  # the order of BLOCKS: x runs fastest
+        for j, y in enumerate(self.y):  # the order of BLOCKS: x runs fastest
             sums = products(x, y) / self.dof
             blocks = sums.reshape(len(sums), len(y), 2, dx)
             if self.leverages is not None:
                 y_sizes = (y * y).mean(axis=0, keepdims=True)
                 variances = products(x_sizes, y_sizes) * (n / self.dof**2)  # (m, 1, 2); 1 if no spread is shared
-                blocks = blocks / np.sqrt(variances)[..., None]
+                powers = np.array([ROOT, ROOT_OF_SQUARES if j == 1 and self.squared else ROOT])
+                blocks = blocks / (variances**powers)[..., None]
+                if j == 1 and self.squared:
+                    skews = np.multiply.outer(third_moments(y), third_moments(self.x[1]))
+                    blocks[:, :, 1] += mean_of_squares(skews, n, self.dof)
             columns += [closed_form(blocks[:, :, i] * factor) for i in range(2)]
         return np.stack(columns, axis=1)
 
@@ -146,7 +162,20 @@ def _spread(leverages: FloatArray, dof: float) -> FloatArray:
     return spread
 
 
-def pairwise_block_pvalues(columns: FloatArray, squares: FloatArray, dof: float, leverages: FloatArray) -> FloatArray:
+def third_moments(columns: FloatArray) -> FloatArray:
+    """Mean products of each column (d, n) and the mean square of all of a row, shape (d,)."""
+    moments: FloatArray = columns @ (columns * columns).mean(axis=0) / columns.shape[1]
+    return moments
+
+
+def mean_of_squares(skews: FloatArray, n: int, dof: float) -> FloatArray:
+    """What correlations of squares divided by V^(1/6) fall short of 0 by, from products of both third moments."""
+    return skews * (ROOT_OF_SQUARES * n * n / dof**3)
+
+
+def pairwise_block_pvalues(
+    columns: FloatArray, squares: FloatArray, dof: float, leverages: FloatArray, squared: NDArray[np.bool_]
+) -> FloatArray:
     """P-values of the blocks of every pair of columns, as `Sides` has them for one pair, by a few matrix products.
 
     Parameters
@@ -155,26 +184,18 @@ def pairwise_block_pvalues(columns: FloatArray, squares: FloatArray, dof: float,
         Latents and their squares, with functions of z projected out of both.
     dof : float
     leverages : ndarray, shape (n,)
+    squared : ndarray of bool, shape (p,)
+        Whether these are squares, and not columns that stand in their place.
 
     Returns
     -------
     ndarray, shape (p (p - 1) / 2, 4)
         Pairs in the order of ``np.triu_indices(p, 1)``, blocks in that of `BLOCKS`.
     """
-    spread, n = _spread(leverages, dof), columns.shape[1]
-    a, b = (part / np.sqrt((part * part).sum(axis=1, keepdims=True) / dof) for part in (columns, squares))
-
-    def block(x: FloatArray, y: FloatArray) -> FloatArray:
-        correlations = x @ y.T / dof
-        correlations /= np.sqrt((x * x * spread) @ (y * y).T * n / dof**2)
-        return correlations
-
-    pair, mixed = np.triu_indices(len(columns), 1), block(b, a)
-    correlations = np.stack([block(a, a)[pair], mixed[pair], mixed.T[pair], block(b, b)[pair]], axis=1)
-    # Wilks' lambda of one column on each side, 1 - r^2, has a beta distribution.
-    share = np.clip(1.0 - correlations**2, 1.0 - LARGEST_CORRELATION, 1.0)
-    pvalues: FloatArray = np.maximum(betainc(0.5 * (dof - 1), 0.5, share), np.finfo(np.float64).tiny)
-    return pvalues
+    tiles, every = Tiles.of(columns.copy(), squares.copy(), dof, leverages, squared), slice(None)
+    blocks = tiles.blocks(every, every, tiles.correlations(every, every))
+    pair = np.triu_indices(len(columns), 1)
+    return beta_pvalues(np.stack([block[pair] for block in blocks], axis=1), dof)
 
 
 @dataclass(frozen=True)
@@ -187,19 +208,28 @@ class Tiles:
         As in `pairwise_block_pvalues`, scaled to a cross-product of `dof`.
     spread : ndarray, shape (n,)
     dof : float
+    squared : ndarray of bool, shape (p,)
     """
 
     columns: FloatArray
     squares: FloatArray
     spread: FloatArray
     dof: float
+    squared: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, columns: FloatArray, squares: FloatArray, dof: float, leverages: FloatArray) -> Tiles:
+    def of(
+        cls,
+        columns: FloatArray,
+        squares: FloatArray,
+        dof: float,
+        leverages: FloatArray,
+        squared: NDArray[np.bool_],
+    ) -> Tiles:
         """Scale columns and squares, in place."""
         for part in (columns, squares):
             part /= np.sqrt(np.einsum("ij,ij->i", part, part) / dof)[:, None]
-        return cls(columns, squares, _spread(leverages, dof), dof)
+        return cls(columns, squares, _spread(leverages, dof), dof, squared)
 
     def correlations(self, first: slice, second: slice) -> FloatArray:
         """Of columns, as they are, shape (p1, p2)."""
@@ -208,17 +238,37 @@ class Tiles:
 
     def pvalues(self, first: slice, second: slice, correlations: FloatArray) -> FloatArray:
         """P-values of the blocks of pairs, whose `correlations` are known, shape (p1, p2, 4)."""
-        a, b = (part[first] for part in (self.columns, self.squares))
-        c, d = (part[second] for part in (self.columns, self.squares))
-        spreads = [x * x * self.spread for x in (a, b)], [y * y for y in (c, d)]
-        found = np.empty((len(a), len(c), 4))
-        for i, (x, wide_x) in enumerate(zip((a, b), spreads[0], strict=True)):
-            for j, (y, wide_y) in enumerate(zip((c, d), spreads[1], strict=True)):  # the order of BLOCKS: x first
-                products = correlations if i == j == 0 else x @ y.T / self.dof
-                variances = wide_x @ wide_y.T * (self.columns.shape[1] / self.dof**2)
-                share = np.clip(1.0 - products**2 / variances, 1.0 - LARGEST_CORRELATION, 1.0)
-                found[:, :, i + 2 * j] = betainc(0.5 * (self.dof - 1), 0.5, share)
-        return np.maximum(found, np.finfo(np.float64).tiny, out=found)
+        found = np.empty((*correlations.shape, len(BLOCKS)))
+        for i, block in enumerate(self.blocks(first, second, correlations)):
+            found[:, :, i] = beta_pvalues(block, self.dof)
+        return found
+
+    def blocks(self, first: slice, second: slice, correlations: FloatArray) -> Iterator[FloatArray]:
+        """Correlations in units of their spread, each (p1, p2), in the order of `BLOCKS`."""
+        x, y = ((self.columns[side], self.squares[side]) for side in (first, second))
+        wide_x, wide_y = [part * part * self.spread for part in x], [part * part for part in y]
+        for j, i in np.ndindex(2, 2):
+            products = correlations if i == j == 0 else x[i] @ y[j].T / self.dof
+            variances = wide_x[i] @ wide_y[j].T * (self.columns.shape[1] / self.dof**2)
+            if i == j == 1:
+                yield self._of_squares(first, second, products, variances)
+            else:
+                yield products / np.sqrt(variances)
+
+    def _of_squares(self, first: slice, second: slice, products: FloatArray, variances: FloatArray) -> FloatArray:
+        """Correlations of squares (p1, p2), free of skewness where both are squares."""
+        n = self.columns.shape[1]
+        skews = [np.einsum("ij,ij,ij->i", part, part, part) / n for part in (self.squares[first], self.squares[second])]
+        both = np.logical_and.outer(self.squared[first], self.squared[second])
+        mended = products / variances**ROOT_OF_SQUARES + mean_of_squares(np.multiply.outer(*skews), n, self.dof)
+        return np.where(both, mended, products / np.sqrt(variances))
+
+
+def beta_pvalues(correlations: FloatArray, dof: float) -> FloatArray:
+    """P-values of correlations of one column on each side: Wilks' lambda, 1 - r^2, has a beta distribution."""
+    share = np.clip(1.0 - correlations**2, 1.0 - LARGEST_CORRELATION, 1.0)
+    pvalues: FloatArray = np.maximum(betainc(0.5 * (dof - 1), 0.5, share), np.finfo(np.float64).tiny)
+    return pvalues
 
 
 def wilks_pvalue(information: FloatArray, dx: int, dy: int, dof: float) -> FloatArray:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from pydine.answers.fitting import Fit, answered, learned_of
@@ -33,7 +34,7 @@ from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_nan_policy
 from pydine.inputs.streams import Sample, Stream, stream_of
 from pydine.latents.flows import Latents, RankFlow
-from pydine.nulls.blocks import closed_form, wilks_pvalue
+from pydine.nulls.blocks import ROOT_OF_SQUARES, closed_form, mean_of_squares, wilks_pvalue
 from pydine.results.estimates import InformationEstimate
 from pydine.types import FloatArray
 
@@ -76,6 +77,10 @@ class Sums(NamedTuple):
         Of the latents and of their squares, with functions of z projected out.
     fourth : ndarray, shape (2d, 2d)
         Summed products of their squares, each variable's whitened.
+    third : ndarray, shape (2d, 2d)
+        Summed products of what is whitened and of its squares.
+    squared : ndarray of bool, shape (d,)
+        Whether a latent's square is one, and not the latent in its place.
     dof : float
     variables : tuple of slice
         Which latents are which variable's.
@@ -84,6 +89,8 @@ class Sums(NamedTuple):
     n: int
     cross_product: FloatArray
     fourth: FloatArray
+    third: FloatArray
+    squared: NDArray[np.bool_]
     dof: float
     variables: tuple[slice, ...]
 
@@ -98,17 +105,21 @@ class Sums(NamedTuple):
         target: FloatArray | float = 0.0
         total: FloatArray | float = 0.0
         fourth: FloatArray | float = 0.0
+        third: FloatArray | float = 0.0
         for batch in batches:
             n += len(batch)
             for functions, columns, whitened in maps.of_rows(batch):
                 size, target = size + functions.T @ functions, target + functions.T @ columns.T
-                total, fourth = total + columns @ columns.T, fourth + whitened @ whitened.T
+                squares = whitened * whitened
+                total, fourth = total + columns @ columns.T, fourth + squares @ squares.T
+                third = third + whitened @ squares.T
         projection = flow.projection
         factor = np.linalg.cholesky(np.asarray(size))
         white = solve_triangular(factor, np.asarray(target), lower=True)
         taken = projection.shares * (2.0 - projection.shares)
         cross = np.asarray(total) - (white.T * taken) @ white
-        return cls(n, 0.5 * (cross + cross.T), np.asarray(fourth), n - float(taken.sum()), tuple(variables))
+        dof, powers = n - float(taken.sum()), (np.asarray(fourth), np.asarray(third))
+        return cls(n, 0.5 * (cross + cross.T), *powers, maps.is_square[:, 0], dof, tuple(variables))
 
     @property
     def d(self) -> int:
@@ -118,10 +129,18 @@ class Sums(NamedTuple):
     def blocks(self, x: slice, y: slice) -> FloatArray:
         """The four block statistics of two variables in nats, in the order of `nulls.blocks.BLOCKS`, shape (4,)."""
         found = []
+        both = bool(self.squared[x].all() and self.squared[y].all())
         for second in (y, self._squares(y)):
             for first in (x, self._squares(x)):
                 spread = self.fourth[first, second].mean() * self.n / self.dof**2
-                found.append(float(closed_form(self._correlations(first, second)[None] / np.sqrt(spread))[0]))
+                correlations = self._correlations(first, second)
+                if both and first != x and second != y:
+                    moments = [self.third[side, side].mean(axis=1) / self.n for side in (second, first)]
+                    shift = mean_of_squares(np.multiply.outer(*moments), self.n, self.dof)
+                    correlations = correlations / spread**ROOT_OF_SQUARES + shift
+                else:
+                    correlations = correlations / np.sqrt(spread)
+                found.append(float(closed_form(correlations[None])[0]))
         return np.array(found)
 
     def pvalues(self, blocks: FloatArray, x: slice, y: slice) -> FloatArray:
@@ -162,7 +181,7 @@ class _Maps:
     scale: FloatArray
     whitening: FloatArray
     coefficients: FloatArray
-    is_square: FloatArray
+    is_square: NDArray[np.bool_]
 
     @classmethod
     def of(cls, flow: RankFlow, latents: Latents, variables: Sequence[slice]) -> _Maps:
@@ -184,7 +203,7 @@ class _Maps:
         return cls(flow, lowest, highest, largest, scale, whitening, coefficients, is_square)
 
     def of_rows(self, rows: FloatArray) -> Iterable[tuple[FloatArray, FloatArray, FloatArray]]:
-        """Functions of z (m, r), latents and squares (2d, m), and squares of what is left of them, whitened (2d, m)."""
+        """Functions of z (m, r), latents and squares (2d, m), and what is left of them, whitened (2d, m)."""
         dx, dy, _ = self.flow.dimensions
         unprojected, z = self.flow.unprojected(rows[:, :dx], rows[:, dx : dx + dy], rows[:, dx + dy :])
         for block, functions in self.flow.projection.blocks(np.clip(z, self.lowest, self.highest)):
@@ -194,7 +213,7 @@ class _Maps:
             squares = np.where(self.is_square, unit * unit, unit)
             squares_left = squares - (functions @ self.coefficients).T
             whitened = self.whitening @ np.vstack([unit * self.scale, squares_left])
-            yield functions, np.vstack([latents, squares]), whitened * whitened
+            yield functions, np.vstack([latents, squares]), whitened
 
 
 def _projected(flow: RankFlow, z: FloatArray, columns: FloatArray) -> tuple[FloatArray, FloatArray]:

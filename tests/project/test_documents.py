@@ -22,8 +22,8 @@ from pydine.cli import app
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
 GUIDES = (
-    *("start", "numbers", "kinds", "intervals", "gallery", "how-it-works", "bases", "independence-test", "all-pairs"),
-    *("feature-selection", "causal-graphs", "scale", "cli"),
+    *("start", "numbers", "kinds", "intervals", "gallery", "how-it-works", "bases", "shapes", "pointwise"),
+    *("independence-test", "all-pairs", "feature-selection", "causal-graphs", "scale", "cli"),
 )
 DOCUMENTS = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
 

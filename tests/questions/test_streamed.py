@@ -9,7 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import pydine
+from pydine.answers.fitting import fit
+from pydine.answers.settings import Settings
 from pydine.inputs import streams
+from pydine.inputs.reading import read_question
+from pydine.latents.scores import ScoreMap
+from pydine.nulls.analytic import sides_of
+from pydine.questions.streamed import refined, sample_of
 
 Z = ["z0", "z1"]
 
@@ -78,6 +84,37 @@ def test_sides_of_several_columns(path, streamed):
     here = pydine.mutual_information(["x", "u"], "y", "z0", data=pq.read_table(path), base="gaussian")
     there = pydine.mutual_information(["x", "u"], "y", "z0", data=path, base="gaussian")
     assert abs(there.value - here.value) < 0.2 * here.standard_error
+
+
+def test_threads_have_the_same_bits(path, streamed):
+    one, two = (
+        pydine.independence_test("x", "y", Z, data=path, method="analytic", n_jobs=n_jobs).estimate for n_jobs in (1, 2)
+    )
+    assert (one.value, one.standard_error) == (two.value, two.standard_error)
+
+
+def test_the_second_pass_over_the_rows_of_the_first_changes_nothing(path):
+    """Latents, projection, closed form and test of rows that are gone through are those of rows in memory."""
+    sample = sample_of(path, ("x", "y", *Z), "raise")
+    assert sample.is_whole
+    answer = fit(read_question("x", "y", Z, data=sample.columns), Settings(base="gaussian").seeded())
+    again, sums = refined(answer, sample)
+    assert again.information.value == pytest.approx(answer.information.value, rel=1e-6)
+    assert again.information.standard_error == pytest.approx(answer.information.standard_error, rel=1e-3)
+    blocks = sides_of(answer.latents).statistics()
+    # In standard errors; leverages, which matter less the more rows there are, are not gone through again.
+    errors = np.sqrt(2.0 * sums.n * sums.blocks(*sums.variables)), np.sqrt(2.0 * sums.n * blocks)
+    np.testing.assert_allclose(*errors, atol=0.05)
+
+
+def test_thinned_maps_are_the_maps():
+    column = np.random.default_rng(4).standard_normal(200_000)
+    whole, scores = ScoreMap.fit(column)
+    thin = whole.thinned()
+    assert len(thin.values) < 40_000
+    assert np.abs(thin(column) - scores).max() < 0.01
+    beyond = np.array([-9.0, 9.0])
+    np.testing.assert_array_equal(thin(beyond), whole(beyond))
 
 
 def test_names_that_are_not_there(path):

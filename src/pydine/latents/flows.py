@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pydine.latents.functions import FARTHEST_SCORE
 from pydine.latents.projection import Blocks, Projection
-from pydine.latents.scores import ScoreMap
+from pydine.latents.scores import ScoreMap, ThinnedMap
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
@@ -211,9 +211,9 @@ class RankFlow:
     """
 
     dimensions: tuple[int, int, int]
-    maps: tuple[ScoreMap, ...]
+    maps: tuple[ScoreMap | ThinnedMap, ...]
     units: dict[Unit, FittedUnit]
-    recalibration: tuple[ScoreMap, ...]
+    recalibration: tuple[ScoreMap | ThinnedMap, ...]
     projection: Projection
     z_order: list[int]
 
@@ -246,6 +246,12 @@ class RankFlow:
         for out, ((unit, fitted), recalibrate) in zip(latents, pairs, strict=True):
             out[:] = recalibrate(fitted.latent(scores[unit.target], context[list(unit.context)]))
         return latents, scores[len(latents) :]
+
+    def faster(self) -> RankFlow:
+        """The same flow with fewer knots in its maps, for very many rows."""
+        parts = (self.maps, self.recalibration)
+        maps, again = (tuple(m.thinned() if isinstance(m, ScoreMap) else m for m in part) for part in parts)
+        return replace(self, maps=maps, recalibration=again)
 
     def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         """ln p(x | z) + ln p(y | z) of rows, in nats, as densities of the columns' normal scores, shape (n,)."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.types import FloatArray
 from pydine.units.rows import SEED, outwards, some_of
@@ -92,6 +93,20 @@ class FunctionsOfZ:
         """Evaluate all of them: those that are always used, then kind by kind."""
         return np.hstack([part for kind in self._kinds(z).values() for part in kind])
 
+    def some(self, z: FloatArray, chosen: NDArray[np.intp]) -> FloatArray:
+        """Evaluate some of them at few rows, by their numbers (r,): z (dz, n) to an array (r, n)."""
+        z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
+        found, stop = np.empty((len(chosen), z.shape[1])), 0
+        for kind in self._kinds(z, bumps=False).values():
+            for part in kind:
+                start, stop = stop, stop + part.shape[1]
+                places = np.flatnonzero((start <= chosen) & (chosen < stop))
+                found[places] = part.T[chosen[places] - start]
+        places = np.flatnonzero(chosen >= stop)
+        if len(places):
+            found[places] = _bumps_across(z, self.centres[:, chosen[places] - stop])
+        return found
+
     def priors(self, z: FloatArray) -> list[FloatArray]:
         """Prior variances of those that are not always used, within each kind: they are in the same order, (q_i,).
 
@@ -102,7 +117,7 @@ class FunctionsOfZ:
         fading = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
         return [fading if name == "column waves" else np.ones(n) for name, n in counts.items() if name != "always"]
 
-    def _kinds(self, z: FloatArray) -> dict[str, list[FloatArray]]:
+    def _kinds(self, z: FloatArray, *, bumps: bool = True) -> dict[str, list[FloatArray]]:
         """Arrays (n, q_i) by kind; beyond any score that a sample can have they are constant, so they stay finite."""
         z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
         always = [np.ones((z.shape[1], 1)), z.T]
@@ -115,8 +130,17 @@ class FunctionsOfZ:
             "polynomials": [quadratic(z)[self.dz :].T],
             "learned": [part for unit in self.learned for part in unit.features(z)],
             "column waves": [_column_waves(z)],
-            "bumps": [_bumps(z, self.centres)],
+            "bumps": [_bumps(z, self.centres)] if bumps else [],
         }
+
+
+def _bumps_across(z: FloatArray, centres: FloatArray) -> FloatArray:
+    """The same, to (q, n), with the exponents by one matrix product."""
+    ones, factor = np.ones((1, z.shape[1])), -0.5 / (BUMP_WIDTH**2 * len(z))
+    left = np.vstack([-2.0 * centres, (centres * centres).sum(axis=0), np.ones((1, centres.shape[1]))]) * factor
+    exponents = (left.T @ np.vstack([z, ones, (z * z).sum(axis=0)])).astype(np.float32)
+    bumps: FloatArray = np.exp(exponents, out=exponents)
+    return bumps
 
 
 def _bumps(z: FloatArray, centres: FloatArray) -> FloatArray:

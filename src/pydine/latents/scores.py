@@ -12,6 +12,9 @@ from pydine.types import FloatArray
 # answer: beyond the sample the map goes on as a line, with the slope that it had over this outer share of the values,
 # and over so many of them at least.
 OUTER_SHARE, OUTER_VALUES = 0.05, 5
+# answer: knots of a map that is thinned, evenly over the values, and at either end, where all are kept: each
+# thirtieth of a million rows. Between them scores err by about six ranks, where the sample's own err by a thousand.
+KNOTS, END_KNOTS = 1 << 15, 1 << 11
 FARTHEST_SPANS = 1e300  # guard: so often the outer values may fit between the sample and a row beyond it
 
 
@@ -52,4 +55,30 @@ class ScoreMap:
             beyond = excess < 0 if outer == 0 else excess > 0
             with np.errstate(over="ignore"):  # a column may span next to nothing
                 mapped[beyond] += rise * np.minimum(excess[beyond] / span, FARTHEST_SPANS)
+        return mapped
+
+    def thinned(self) -> ThinnedMap:
+        """The same map with fewer knots, which is looked up faster."""
+        m = len(self.values)
+        if m <= KNOTS:
+            return ThinnedMap(self, self.values, self.scores)
+        inner = np.linspace(END_KNOTS, m - END_KNOTS - 1, KNOTS - 2 * END_KNOTS).astype(np.intp)
+        chosen = np.concatenate([np.arange(END_KNOTS), inner, np.arange(m - END_KNOTS, m)])
+        return ThinnedMap(self, self.values[chosen], self.scores[chosen])
+
+
+@dataclass(frozen=True)
+class ThinnedMap:
+    """Some of the knots of a map, and the map for what lies beyond them."""
+
+    whole: ScoreMap
+    values: FloatArray
+    scores: FloatArray
+
+    def __call__(self, column: FloatArray) -> FloatArray:
+        """Map new rows, shape (m,), to scores, shape (m,)."""
+        mapped: FloatArray = np.interp(column, self.values, self.scores)
+        beyond = (column < self.values[0]) | (column > self.values[-1])
+        if beyond.any():
+            mapped[beyond] = self.whole(column[beyond])
         return mapped

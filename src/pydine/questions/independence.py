@@ -113,7 +113,7 @@ def independence_test(
     if sample is not None and isinstance(answer, Fit) and is_refinable(answer, sample):
         if method != "analytic":
             raise ValueError("method='permutation' needs all rows in memory; pass method='analytic' for streamed data.")
-        return _streamed(answer, sample, statistic, float(alpha))
+        return _streamed(answer, sample, statistic, float(alpha), n_jobs)
     information, level = information_of(answer, question), float(alpha)
     if sample is not None:
         information = of_sample(information, answer, sample)
@@ -136,9 +136,9 @@ def independence_test(
     return IndependenceTestResult(float(value), pvalue, information, level, statistic, method, null, by_block)
 
 
-def _streamed(answer: Fit, sample: Sample, statistic: str, alpha: float) -> IndependenceTestResult:
+def _streamed(answer: Fit, sample: Sample, statistic: str, alpha: float, n_jobs: int | None) -> IndependenceTestResult:
     """The analytic test of all rows of a table that is larger than memory."""
-    answer, sums = refined(answer, sample)
+    answer, sums = refined(answer, sample, n_jobs)
     blocks = sums.blocks(*sums.variables)
     pvalues = sums.pvalues(blocks, *sums.variables)
     value, pvalue = summary(statistic, blocks, pvalues), float(combined(statistic, pvalues))

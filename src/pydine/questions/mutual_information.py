@@ -92,7 +92,7 @@ def mutual_information(
     answer = fit(question, settings)
     information = information_of(answer, question)
     if sample is not None and isinstance(answer, Fit) and is_refinable(answer, sample):
-        answer, _ = refined(answer, sample)
+        answer, _ = refined(answer, sample, n_jobs)
         information = information_of(answer, question)
         information = replace(information, n_samples=sample.n_rows, n_dropped=sample.n_dropped)
     elif sample is not None:

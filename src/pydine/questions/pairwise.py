@@ -27,6 +27,7 @@ from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
 
 ADJUSTMENTS = ("bh", "holm")
+SUMMED = "continuous pairs that look Gaussian, given numbers, and for the p-values of all continuous pairs"
 
 
 def pairwise_information(
@@ -127,7 +128,7 @@ def pairwise_information(
                 if not sample.is_whole:
                     asked.from_all_rows(found, sample)
                     if (found.counts < n_samples).any():
-                        warn_sampled("some pairs rest (see counts)", sample)
+                        warn_sampled("some pairs rest (see counts)", sample, SUMMED)
         else:
             parted = Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {})
             names, known = tuple(parted.members), tuple(parted.given)

@@ -99,6 +99,26 @@ def arrivals(
             watcher.advance()
 
 
+def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> Iterator[Result]:
+    """Apply `function` to items that come one by one, in threads, and yield the results in the order of the items.
+
+    No more items are taken than there is work for: they may be parts of what does not fit into memory.
+    """
+    ensure_compiled()
+    where = _chosen(n_jobs)
+    if not isinstance(where, int):
+        from pydine.work.engines import threads
+
+        where = threads(n_jobs)
+    if where == 1:
+        yield from map(function, items)
+        return
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(n_jobs=where, backend="threading", return_as="generator", batch_size=1)
+    yield from parallel(delayed(_in_thread)(function, item) for item in items)
+
+
 def is_sent_away(n_jobs: int | None) -> bool:
     """Whether work leaves this process."""
     return not isinstance(_chosen(n_jobs), int)

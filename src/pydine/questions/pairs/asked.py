@@ -26,7 +26,7 @@ from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test, combined, pairwise_test
 from pydine.nulls.screening import not_gaussian
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs
-from pydine.questions.streamed import Sums
+from pydine.questions.sums import Sums
 from pydine.results import InformationEstimate
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
@@ -192,7 +192,8 @@ class Asked:
         places = [sample.names.index(name) for name in columns]
         stops = np.cumsum([len(block) for block in blocks]).tolist()
         variables = [slice(stop - len(block), stop) for block, stop in zip(blocks, stops, strict=True)]
-        sums = Sums.of(flow, latents, variables, (rows[:, places] for rows in sample.all_rows()))
+        batches = (rows[:, places] for rows in sample.all_rows())
+        sums = Sums.of(flow, latents, variables, batches, self.settings.n_jobs)
         where = dict(zip(left, variables, strict=True))
         for k in range(len(found.values)):
             i, j = found.pair(k)

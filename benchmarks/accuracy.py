@@ -20,6 +20,7 @@ import pandas as pd
 
 from pydine.experiments.datasets import CELLS, CORRELATIONS, DIMENSIONS, SAMPLE_SIZES, SEEDS, gaussian_truth
 from pydine.experiments.grids import grid
+from pydine.experiments.provenance import ESTIMATES
 from pydine.experiments.table import read
 
 KINDS = ("mi", "cmi")
@@ -61,7 +62,7 @@ def paper_rows(options: Namespace, seeds: int, methods: Sequence[str] = METHODS)
         if "dine-paper" in methods:
             tasks += grid(kind, min(seeds, options.paper_seeds)).tasks(["dine-paper"])
         # Oracle and copula are kept here, unlike elsewhere: `pydine bench` has them in the same table.
-        rows = common.run_from(options, tasks, kind, transient=frozenset({"oracle-latents"}))
+        rows = common.run_from(options, tasks, kind, transient=frozenset({"oracle-latents"}), scope=ESTIMATES)
         found.append(rows.assign(kind=kind))
     return pd.concat(found)
 
@@ -78,7 +79,9 @@ def independent_rows(options: Namespace, seeds: int) -> pd.DataFrame | None:
         for kind in KINDS
         for i, rho in enumerate(CORRELATIONS)
     ]  # fmt: skip
-    return common.run_from(options, [task for part in parts for task in part.tasks(("dine", "oracle"))], "intervals")
+    return common.run_from(
+        options, [task for part in parts for task in part.tasks(("dine", "oracle"))], "intervals", scope=ESTIMATES
+    )
 
 
 def seeds_kept(output: Path, *names: str) -> int:

@@ -19,6 +19,7 @@ import pandas as pd
 
 import pydine
 from pydine.experiments.datasets import Dataset
+from pydine.experiments.provenance import ESTIMATES
 from pydine.experiments.runner import Task
 
 JOBS = 2
@@ -75,7 +76,7 @@ def run(tasks: pd.DataFrame, small: set[str], options: Namespace) -> pd.DataFram
         for seed in range(options.seeds)
         for task in tasks.itertuples()
     ]
-    return common.run_from(options, planned, "beyond_normal", METHODS, figures=FIGURES)
+    return common.run_from(options, planned, "beyond_normal", METHODS, figures=FIGURES, scope=ESTIMATES)
 
 
 def peers(path: Path) -> pd.DataFrame:

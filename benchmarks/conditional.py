@@ -15,6 +15,7 @@ import pandas as pd
 from pydine.experiments.conditional import CORRELATIONS, DIMENSIONS, FAMILIES, SAMPLE_SIZE, sample
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
+from pydine.experiments.provenance import ESTIMATES
 
 METHODS = ("dine", "dine-paper", "copula", "oracle")
 JUDGED_AT = 0.9
@@ -69,7 +70,7 @@ def summary(rows: pd.DataFrame, methods: list[str]) -> list[dict[str, object]]:
 def main() -> None:
     options = common.parser(__doc__, seeds=len(GRID.seeds), methods=METHODS).parse_args()
     tasks = replace(GRID, seeds=range(options.seeds)).tasks(options.methods)
-    rows = common.run_from(options, tasks, "conditional")
+    rows = common.run_from(options, tasks, "conditional", scope=ESTIMATES)
     judged = rows[rows.rho == JUDGED_AT]
     bars = [
         common.Bar(f"4. rho = {JUDGED_AT}: dine / {method}", ratio(judged, method), high=limit)

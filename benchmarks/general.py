@@ -20,6 +20,7 @@ from numpy.random import Generator
 from known_shapes import SHAPES, sample
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
+from pydine.experiments.provenance import ESTIMATES
 from pydine.experiments.runner import Task
 
 BASES = ("dine-gaussian", "dine-student", "dine-mixture", "dine-flow")
@@ -160,7 +161,7 @@ def main() -> None:
         "--independent-seeds", type=int, default=len(NOTHING.seeds), help="datasets a row (default: %(default)s)"
     )
     options = parser.parse_args()
-    rows = common.run_from(options, tasks(options.seeds, options.independent_seeds), "general")
+    rows = common.run_from(options, tasks(options.seeds, options.independent_seeds), "general", scope=ESTIMATES)
     shaped, nothing = rows[rows.part == "shapes"], rows[rows.part == "independent"]
     table = shape_table(shaped)
     common.report(

@@ -20,6 +20,7 @@ from pydine.experiments.conditional import CORRELATIONS, DIMENSIONS, FAMILIES, s
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
 from pydine.experiments.methods import methods_of
+from pydine.experiments.provenance import ESTIMATES
 from pydine.experiments.runner import Method, Outcome
 from versions import OtherVersion
 
@@ -103,13 +104,15 @@ def family_rows(options, before: OtherVersion | None) -> pd.DataFrame:
     grid = Grid("I(X;Y|Z)", draw, axes, seeds=range(FIRST_SEED, FIRST_SEED + options.seeds))
     tasks = grid.tasks([name for name in methods if name != CALIBRATED])
     tasks += replace(grid, seeds=grid.seeds[: options.calibrated_seeds]).tasks([CALIBRATED])
-    return scored(common.run_from(options, tasks, "interval_scores", methods, others=frozenset({BEFORE})))
+    return scored(
+        common.run_from(options, tasks, "interval_scores", methods, others=frozenset({BEFORE}), scope=ESTIMATES)
+    )
 
 
 def shape_rows(options) -> pd.DataFrame:
     axes = {"name": tuple(known_shapes.SHAPES), "n": SHAPE_SIZES}
     grid = Grid("shapes", known_shapes.sample, axes, seeds=range(FIRST_SEED, FIRST_SEED + options.shape_seeds))
-    return scored(common.run_from(options, grid.tasks([common.DEFAULT]), "interval_scores_shapes"))
+    return scored(common.run_from(options, grid.tasks([common.DEFAULT]), "interval_scores_shapes", scope=ESTIMATES))
 
 
 def main() -> None:

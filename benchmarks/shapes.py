@@ -22,6 +22,7 @@ import pandas as pd
 from known_shapes import GIVEN, SHAPES, sample, sample_given
 from pydine.experiments.grids import Grid
 from pydine.experiments.methods import methods_of
+from pydine.experiments.provenance import ESTIMATES
 from pydine.experiments.runner import Task
 from versions import GmmMi, OtherVersion
 
@@ -131,7 +132,7 @@ def main() -> None:
     methods = methods_of("cmi") | ({BEFORE: before} if before else {})
     methods |= {GMM: GmmMi(options.gmm_mi)} if options.gmm_mi else {}
     others = frozenset(name for name in methods if not name.startswith("dine"))
-    rows = common.run_from(options, tasks(options), "shapes", methods, others=others)
+    rows = common.run_from(options, tasks(options), "shapes", methods, others=others, scope=ESTIMATES)
     shaped, given = rows[rows.part == "shapes"], rows[rows.part == "given z"]
     common.report(
         options.output / "shapes.md",

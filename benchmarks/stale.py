@@ -2,7 +2,8 @@
 
 python benchmarks/stale.py [--root FOLDER]    exit code 1 if the README or a page of docs cites a stale table
 
-A table is fresh if all that this library computed in it has the digest of the present code (`code_version`). A document
+A table is fresh if all that this library computed in it has the digest of the present code (`code_version`,
+of all of it or of what its figures hang on). A document
 may cite a stale one if it says so: the words "earlier version" in a sentence that names the table.
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydine.experiments.provenance import code_version, date_of
+from pydine.experiments.provenance import BEYOND, code_version, date_of
 
 RESULTS = Path("benchmarks") / "results"
 ORIGIN = re.compile(r"\b[Cc]ode ([0-9a-f]{8}|unrecorded)\b(?:, commit (\w+\+?))?")  # as common.origin writes it
@@ -28,10 +29,10 @@ class Table:
     name: str
     origins: tuple[tuple[str, str], ...]
 
-    def state(self, current: str) -> str:
+    def state(self, current: frozenset[str]) -> str:
         if not self.origins:
             return "not ours"
-        return "fresh" if {code for code, _ in self.origins} == {current} else "STALE"
+        return "fresh" if {code for code, _ in self.origins} <= current else "STALE"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def citations(root: Path, names: list[str]) -> Iterator[Citation]:
                 yield Citation(path.relative_to(root).as_posix(), name, confessed)
 
 
-def line(table: Table, current: str, cited: list[Citation], root: Path) -> list[str]:
+def line(table: Table, current: frozenset[str], cited: list[Citation], root: Path) -> list[str]:
     """What is shown of a table: its name, its state, digests, commits, their days, and who cites it."""
     state = table.state(current)
     codes, commits = ([origin[i] for origin in table.origins if origin[i]] for i in (0, 1))
@@ -98,10 +99,11 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[1], help="of the repository")
     root = parser.parse_args().root
-    current, found = code_version(root / "src" / "pydine"), list(tables(root / RESULTS))
+    codes = {scope: code_version(root / "src" / "pydine", scope) for scope in BEYOND}
+    current, found = frozenset(codes.values()), list(tables(root / RESULTS))
     cited = list(citations(root, [table.name for table in found]))
     lines = [line(table, current, [c for c in cited if c.table == table.name], root) for table in found]
-    print(f"The code as it is: {current}\n")
+    print("The code as it is: " + ", ".join(f"{code} ({scope})" for scope, code in codes.items()) + "\n")
     show([["table", "state", "code", "commit", "date", "cited by"], *lines])
     stale = {table.name for table in found if table.state(current) == "STALE"}
     wrong = [c for c in cited if c.table in stale and not c.confessed]

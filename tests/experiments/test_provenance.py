@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from pydine.experiments.provenance import CORE, PACKAGE, code_version, commit, date_of
+from pydine.experiments.provenance import BEYOND, CORE, ESTIMATES, PACKAGE, code_version, commit, date_of
 
 SOURCE = '"""What it does."""\n\n\ndef f(x):\n    """Words."""\n    return x + 1  # why\n'
 
@@ -50,6 +50,29 @@ def test_code_beside_it_does_not(package, name):
     before = code_version(package)
     (package / name).write_text("CHANGED = True")
     assert code_version(package) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "ages"),
+    [
+        ("nulls/analytic.py", False),
+        ("questions/ranking.py", False),
+        ("bases/mixed.py", False),
+        ("bases/average.py", True),
+    ],
+)
+def test_estimates_are_aged_by_what_they_go_through(package, name, ages):
+    (package / name).parent.mkdir(exist_ok=True)
+    before = code_version(package, ESTIMATES)
+    whole = code_version(package)
+    (package / name).write_text(SOURCE)
+    assert (code_version(package, ESTIMATES) != before) == ages
+    assert code_version(package) != whole
+
+
+def test_all_that_is_said_to_lie_beyond_is_there():
+    for patterns in BEYOND.values():
+        assert all(any(PACKAGE.glob(pattern)) for pattern in patterns)
 
 
 def test_a_function_of_nothing_but_words_is_code_still(package):

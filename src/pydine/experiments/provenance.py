@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pydine
@@ -23,6 +24,7 @@ CORE = (
     "nulls",
     "answers",
     "questions",
+    "results/intervals.py",
     "engine",
     "data.py",
     "information.py",
@@ -36,24 +38,44 @@ CORE = (
     "ranking.py",
 )
 NOT_CORE = ("inputs/files",)  # which format a table is kept in changes no number
+ALL, ESTIMATES = "all", "estimates"
+# What a figure may hang on, by what it is a figure of, as patterns of files that it does not hang on. Estimates of
+# continuous columns go through no test, no model of labels or steps, and one door: that the others give the same
+# numbers is a contract with tests of its own.
+BEYOND = {
+    ALL: (),
+    ESTIMATES: (
+        "nulls/*",
+        "latents/mixed*",
+        "latents/kinds*",
+        "latents/conditionals*",
+        "bases/mixed*",
+        "bases/tables*",
+        "answers/mixed*",
+        "questions/[!m]*",
+    ),
+}
 PACKAGE = Path(pydine.__file__).parent
 
 
-def code_version(package: Path = PACKAGE) -> str:
+def code_version(package: Path = PACKAGE, scope: str = ALL) -> str:
     """Return eight hexadecimal digits that change when the code behind an answer does.
 
     Parameters
     ----------
     package
         Folder of the package, by default the one that is running.
+    scope
+        What the answer is: a key of ``BEYOND``.
 
     Returns
     -------
     str
-        Digest of the files in ``CORE``, without comments, docstrings and layout: words do not age a result.
+        Digest of the files in ``CORE`` that it may hang on, without comments, docstrings and layout: words do not age a
+        result.
     """
     digest = hashlib.sha256()
-    for path in _core_files(package):
+    for path in _core_files(package, BEYOND[scope]):
         digest.update(path.relative_to(package).as_posix().encode())
         digest.update(_code(path.read_text(encoding="utf-8")).encode())
     return digest.hexdigest()[:8]
@@ -90,12 +112,15 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def _core_files(package: Path) -> Iterator[Path]:
+def _core_files(package: Path, beyond: Sequence[str]) -> Iterator[Path]:
     left_out = [package / name for name in NOT_CORE]
     for name in sorted(CORE):
         entry = package / name
         for path in [entry] if entry.is_file() else sorted(entry.rglob("*.py")):
-            if not any(path.is_relative_to(folder) for folder in left_out):
+            inside = path.relative_to(package).as_posix()
+            if not any(path.is_relative_to(folder) for folder in left_out) and not any(
+                fnmatch(inside, pattern) for pattern in beyond
+            ):
                 yield path
 
 

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from pydine.experiments import table
 from pydine.experiments.measure import measured
-from pydine.experiments.provenance import code_version, commit
+from pydine.experiments.provenance import ALL, code_version, commit
 from pydine.experiments.table import ORIGIN, Row
 from pydine.work.execution import arrivals, is_sent_away
 
@@ -82,6 +82,7 @@ def run(
     fresh: bool = False,
     transient: Set[str] = frozenset(),
     foreign: Set[str] = frozenset(),
+    scope: str = ALL,
     console: Console | None = None,
 ) -> list[Row]:
     """Run every method of every task, and append each row to a CSV as it is finished.
@@ -109,6 +110,8 @@ def run(
         Methods so cheap that their rows are computed in every run and not kept in the file.
     foreign
         Methods that are not this library's: its code does not age their rows, which therefore name none.
+    scope
+        What the rows are figures of, which says what code ages them: see `pydine.experiments.provenance.BEYOND`.
     console
         Where progress is shown: standard error unless given.
 
@@ -130,7 +133,7 @@ def run(
         todo = [(t, m) for t, m in wanted if rows.get(_identity(t, m), {"error": "not run"})["error"]]
         with path.open("a", newline="") as file, _Progress(len(todo), console or Console(stderr=True)) as progress:
             writer = csv.DictWriter(file, columns, lineterminator="\n")
-            for row in _finished(todo, methods, jobs, foreign):
+            for row in _finished(todo, methods, jobs, foreign, scope):
                 whole = table.checked({column: row.get(column, "") for column in columns})
                 rows[table.identity(row)] = whole
                 writer.writerow(whole)
@@ -148,10 +151,13 @@ def _identity(task: Task, method: str) -> table.Identity:
 
 
 def _finished(
-    todo: Sequence[tuple[Task, str]], methods: Mapping[str, Method], jobs: int, foreign: Set[str]
+    todo: Sequence[tuple[Task, str]], methods: Mapping[str, Method], jobs: int, foreign: Set[str], scope: str
 ) -> Iterator[dict[str, str]]:
     """Rows in the order in which they are finished."""
-    ours = {"code": code_version(), "commit": commit()}  # of what was imported, though files may change meanwhile
+    ours = {
+        "code": code_version(scope=scope),
+        "commit": commit(),
+    }  # of what was imported, though files may change meanwhile
     row = partial(_run_row, methods={name: methods[name] for _, name in todo}, foreign=foreign, ours=ours)
     if jobs == 1 and not is_sent_away(None):
         yield from map(row, todo)

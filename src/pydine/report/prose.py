@@ -117,14 +117,15 @@ def _of_ranking(report: Report) -> str:
 def _of_rest(report: Report) -> str:
     asked = [row for row in report.ranking if row.given_rest]
     found = [row.name for row in sorted(asked, key=_rest, reverse=True) if adds(row, report.alpha)]
+    given = "Given the others that tell most" if report.screened else "Given all the others"
     if not found:
         told = any(row.alone.adjusted <= report.alpha for row in asked)
         why = ": they can stand in for each other" if told else " either"
-        return f"Given all the others, no column was found to add anything{why}."
+        return f"{given}, no column was found to add anything{why}."
     verb = "adds" if len(found) == 1 else "add"
     others = len(asked) - len(found)
     rest = f"; for the other {others:,} nothing was found" if others > 1 else "; for the other one nothing was found"
-    return f"Given all the others, {_names(found)} still {verb} something{rest if others else ''}."
+    return f"{given}, {_names(found)} still {verb} something{rest if others else ''}."
 
 
 def _rest(row: Ranked) -> float:
@@ -163,8 +164,8 @@ of 0.1, 0.3, 0.5 and 0.9 share 0.005, 0.047, 0.144 and 0.830 nats. An estimate m
 no information, since it scatters around zero; read it as none.""",
     "Interval": """
 The range that holds the true information in about 95 of 100 such samples, cut off at zero. It covers the chance of
-sampling, not what the flows failed to learn: with few rows, sharp shapes or many given columns the truth tends to lie
-above.""",
+sampling and, as far as the rows show it, what the flows have not learned yet. With few rows and sharp shapes or many
+given columns that may not show: then the truth tends to lie above.""",
     "p-value, adjusted": """
 How often independent columns would look at least this dependent by chance. Among many tests some small p-values are
 expected by chance alone; adjusted ones (Benjamini and Hochberg, for all tests of this page together) allow for it: of

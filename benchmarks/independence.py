@@ -20,6 +20,7 @@ from pydine.experiments.conditional import FAMILIES, SHAPES, sample, shaped_samp
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid, grid
 from pydine.experiments.methods import methods_of
+from pydine.experiments.provenance import TESTS
 from pydine.experiments.runner import Task
 from pydine.experiments.summaries import LEVEL, rates
 from pydine.experiments.table import read
@@ -173,9 +174,9 @@ def run(options: Namespace) -> pd.DataFrame:
     methods, found = methods_of("cit"), []
     if "paper" in options.parts:
         tasks_of_paper = grid("cit", options.seeds).tasks(("dine",))
-        found.append(common.run_from(options, tasks_of_paper, "cit", methods).assign(part="paper"))
+        found.append(common.run_from(options, tasks_of_paper, "cit", methods, scope=TESTS).assign(part="paper"))
     if planned := tasks(options.parts, options.seeds, options.confounded_seeds or options.seeds, options.sizes):
-        found.append(common.run_from(options, planned, "independence", methods))
+        found.append(common.run_from(options, planned, "independence", methods, scope=TESTS))
     return pd.concat(found)
 
 

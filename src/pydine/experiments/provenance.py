@@ -38,21 +38,29 @@ CORE = (
     "ranking.py",
 )
 NOT_CORE = ("inputs/files",)  # which format a table is kept in changes no number
-ALL, ESTIMATES = "all", "estimates"
-# What a figure may hang on, by what it is a figure of, as patterns of files that it does not hang on. Estimates of
-# continuous columns go through no test, no model of labels or steps, and one door: that the others give the same
-# numbers is a contract with tests of its own.
+ALL, ESTIMATES, TESTS = "all", "estimates", "tests"
+_OF_KINDS = (
+    "latents/mixed*",
+    "latents/kinds*",
+    "latents/conditionals*",
+    "bases/mixed*",
+    "bases/tables*",
+    "answers/mixed*",
+)
+# What a figure may hang on, by what it is a figure of, as patterns of files that it does not hang on. Continuous columns
+# go through no model of labels or steps, estimates through no test, and p-values through no base, but for its closed
+# form. That all doors give the same numbers is a contract with tests of its own, so that one of them stands for all.
 BEYOND = {
     ALL: (),
-    ESTIMATES: (
-        "nulls/*",
-        "latents/mixed*",
-        "latents/kinds*",
-        "latents/conditionals*",
-        "bases/mixed*",
-        "bases/tables*",
-        "answers/mixed*",
-        "questions/[!m]*",
+    ESTIMATES: (*_OF_KINDS, "nulls/*", "questions/[!m]*"),
+    TESTS: (
+        *_OF_KINDS,
+        "bases/[!c]*",
+        "kernels/gaussians*",
+        "kernels/neighbours*",
+        "results/intervals*",
+        "answers/relearning*",
+        "questions/[!i]*",
     ),
 }
 PACKAGE = Path(pydine.__file__).parent

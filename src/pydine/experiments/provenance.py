@@ -47,9 +47,9 @@ _OF_KINDS = (
     "bases/tables*",
     "answers/mixed*",
 )
-# What a figure may hang on, by what it is a figure of, as patterns of files that it does not hang on. Continuous columns
-# go through no model of labels or steps, estimates through no test, and p-values through no base, but for its closed
-# form. That all doors give the same numbers is a contract with tests of its own, so that one of them stands for all.
+# What a figure may hang on, by what it is a figure of, as patterns of files that it does not hang on. Continuous
+# columns go through no model of labels or steps, estimates through no test, and p-values through no base, but for its
+# closed form. That all doors give the same numbers is a contract with tests of its own: one of them stands for all.
 BEYOND = {
     ALL: (),
     ESTIMATES: (*_OF_KINDS, "nulls/*", "questions/[!m]*"),

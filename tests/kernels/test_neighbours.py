@@ -17,7 +17,7 @@ def test_as_by_trees(dz):
     everything = np.vstack([x, y, z]).T
     expected = cKDTree(everything).query(everything[asked], k=[4], p=np.inf)[0][:, 0]
     np.testing.assert_array_equal(radii, expected)
-    for found, columns in zip(counts, (z, [x, *z], [y, *z]), strict=True):
+    for found, columns in zip(counts, (z, [x, *z], [y, *z], [x, y, *z]), strict=True):
         far = np.max([np.abs(column[asked, None] - column) for column in columns], axis=0) if len(columns) else 0.0
         np.testing.assert_array_equal(found, np.broadcast_to(far < expected[:, None], (4, 200)).sum(axis=1))
 
@@ -27,7 +27,8 @@ def test_they_give_the_peers_information():
     y = x + e
     x, y, z = ((a - a.mean()) / a.std() for a in (x, y, z))
     counts = neighbours(x, y, z[None], np.arange(300), 3)[1]
-    alone, with_x, with_y = digamma(counts).mean(axis=1)
+    assert (counts[3] == 3).all()
+    alone, with_x, with_y, _ = digamma(counts).mean(axis=1)
     assert digamma(3) + alone - with_x - with_y == pytest.approx(ksg(x, y, z, k=3), abs=1e-6)
 
 

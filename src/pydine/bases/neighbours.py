@@ -15,7 +15,7 @@ from scipy.special import digamma
 
 from pydine.bases.base import FittedBase, mean_and_error
 from pydine.bases.elliptical import places
-from pydine.kernels.mixing import mixture_log_density
+from pydine.kernels.mixing import mixture_log_density, smooth_step
 from pydine.kernels.neighbours import neighbours
 from pydine.latents.flows import Latents
 from pydine.types import FloatArray, RowArray
@@ -24,6 +24,7 @@ from pydine.units.rows import some_of
 NEIGHBOURS = 4  # answer: fewer are noisier, more see less; chosen on ten shapes other than those reported
 OF_Z = 0.5  # answer: what distances in z count beside those in latents, which hardly follow it; chosen likewise
 MOST_ASKED = 4000  # answer: rows whose neighbours are sought, for the time
+MANY_TIES = 0.05  # answer: share of rows with a value of z that others have too, for whom boxes are to be counted out
 POINTS = -(3.0**-0.5), 3.0**-0.5  # fact: Gauss's two points between -1 and 1
 
 
@@ -35,6 +36,9 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     Frenzel and Pompe 2007). It takes the density to be even within the box. So what the base says of the box is taken
     off, and what it says of the row put in its place (as Gao, Ver Steeg and Galstyan 2015 do, who take the rows in the
     box to be Gaussian). If the base is right, the mean over rows is the same as without neighbours.
+
+    Where values of z repeat, many rows are exactly as far as the k-th neighbour, and a box holds fewer than k: it is
+    these that count then.
 
     Neighbours miss information, and hardly ever make up some. So what they add counts if it is positive, and shrunken:
     nothing up to one standard error, and the more of it the clearer it is.
@@ -51,8 +55,10 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
         return base
     spots, asked = places(latents.both), some_of(latents.outwards, MOST_ASKED)
     radii, counts = neighbours(spots[0], spots[1], OF_Z * _ranks(latents.z), asked, NEIGHBOURS)
-    alone, with_x, with_y = digamma(counts)
-    even = digamma(NEIGHBOURS) + alone - with_x - with_y
+    alone, with_x, with_y, together = digamma(counts)
+    tied = smooth_step(_tied(latents.z), 0.0, MANY_TIES)
+    inside = digamma(NEIGHBOURS) if tied == 0.0 else (1.0 - tied) * digamma(NEIGHBOURS) + tied * together
+    even = inside + alone - with_x - with_y
     left, error = mean_and_error(even - _of_boxes(base, latents, spots, asked, radii))
     missed = float(base.log_ratio(latents.both, latents.z).mean()) + left - base.value
     share = part * (1.0 - (error / missed) ** 2) if missed > error else 0.0
@@ -97,3 +103,9 @@ def _ranks(columns: FloatArray) -> FloatArray:
         _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
         ranks[i] = (np.cumsum(counts) - 0.5 * counts)[inverse]
     return ranks
+
+
+def _tied(columns: FloatArray) -> float:
+    """The share of rows whose value others have too, in the column (of d, n) where it is largest; 0 without columns."""
+    counts = (np.unique(column, return_counts=True)[1] for column in columns)
+    return max((float(some[some > 1].sum() / columns.shape[1]) for some in counts), default=0.0)

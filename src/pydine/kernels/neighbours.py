@@ -11,7 +11,7 @@ from pydine.kernels.compilation import compiled
 
 @compiled()
 def neighbours(x, y, z, asked, k):
-    """Distance to the k-th neighbour, and rows that are closer than it in z, in x and z, and in y and z.
+    """Distance to the k-th neighbour, and rows that are closer than it in z, in x and z, in y and z, and in all three.
 
     Parameters
     ----------
@@ -23,10 +23,10 @@ def neighbours(x, y, z, asked, k):
     Returns
     -------
     radii : (m,) float64
-    counts : (3, m) int64, the row itself included.
+    counts : (4, m) int64, the row itself included: in all three k, or fewer if several rows are as far as the k-th.
     """
     n, m = x.shape[0], asked.shape[0]
-    radii, counts = np.empty(m), np.zeros((3, m), dtype=np.int64)
+    radii, counts = np.empty(m), np.zeros((4, m), dtype=np.int64)
     of_x, of_y, of_z, nearest = np.empty(n), np.empty(n), np.zeros(n), np.empty(k + 1)
     for i in range(m):
         row = asked[i]
@@ -47,12 +47,13 @@ def neighbours(x, y, z, asked, k):
                     place -= 1
                 nearest[place] = far
         radius = nearest[k]
-        with_x, with_y, alone = 0, 0, 0
+        with_x, with_y, alone, together = 0, 0, 0, 0
         for j in range(n):
             inside = of_z[j] < radius
             alone += inside
             with_x += inside & (of_x[j] < radius)
             with_y += inside & (of_y[j] < radius)
+            together += inside & (of_x[j] < radius) & (of_y[j] < radius)
         radii[i] = radius
-        counts[0, i], counts[1, i], counts[2, i] = alone, with_x, with_y
+        counts[0, i], counts[1, i], counts[2, i], counts[3, i] = alone, with_x, with_y, together
     return radii, counts

@@ -176,6 +176,11 @@ class MixedColumns:
         """Rows."""
         return len((self.x or self.y)[0].values)
 
+    @property
+    def follows_numbers(self) -> bool:
+        """Whether a column of z is anything but labels."""
+        return any(not isinstance(column, NominalColumn) for column in self.z)
+
     def context(self, *groups: Sequence[Column]) -> Context:
         """Columns as a context."""
         return Context.of([column for group in groups for column in group], self.n_rows)

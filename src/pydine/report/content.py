@@ -57,7 +57,7 @@ class Answer:
     """The information between two columns in nats, and the test of their independence.
 
     `errors` are standard errors downwards and upwards; `adjusted` is the p-value adjusted for all tests of the report;
-    `n` counts the rows behind the figure.
+    `n` counts the rows behind the figure, and `bound` is the entropy of a discrete side.
     """
 
     value: float
@@ -67,11 +67,12 @@ class Answer:
     adjusted: float
     base: str
     n: int
+    bound: float = np.inf
 
     @property
     def interval(self) -> tuple[float, float]:
         """The confidence interval."""
-        low, high = interval_ends(self.value, *self.errors, LEVEL)
+        low, high = interval_ends(self.value, *self.errors, LEVEL, self.bound)
         return float(low), float(high)
 
 
@@ -370,6 +371,7 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
             np.nan,
             told.base,
             told.n_samples,
+            min(told.entropies),
         )
         for column in ranking
         if (told := column.given_rest) is not None
@@ -413,6 +415,7 @@ def _row(matrix: PairwiseInformation, target: str) -> dict[str, Answer]:
             float(matrix.adjusted_pvalues[i, t]),
             str(matrix.bases[i, t]),
             int(matrix.counts[i, t]),
+            float(matrix.bounds[i, t]),
         )
         for i, name in enumerate(matrix.names)
         if i != t

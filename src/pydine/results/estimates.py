@@ -170,7 +170,8 @@ class InformationEstimate(Record):
 
         The normal approximation on the scale of square roots, where the error is the same for weak and strong
         dependence (`pydine.results.intervals`), with `errors` downwards and upwards where they differ. Where the
-        value is many standard errors it is close to value ± quantile x standard error; it is never below zero.
+        value is many standard errors it is close to value ± quantile x standard error; it is never below zero, nor
+        above the entropy of a discrete side.
 
         Parameters
         ----------
@@ -191,7 +192,7 @@ class InformationEstimate(Record):
         if not (_is_number(level) and 0.0 < level < 1.0):
             raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
         below, above = self.errors or (self.standard_error, self.standard_error)
-        low, high = interval_ends(self.value, below, above, level)
+        low, high = interval_ends(self.value, below, above, level, min(self.entropies))
         return ConfidenceInterval(float(low), float(high))
 
     @property

@@ -12,7 +12,11 @@ SMALLEST = float(np.finfo(float).tiny)  # guard: an error of nothing is divided 
 
 
 def interval_ends(
-    values: FloatArray | float, below: FloatArray | float, above: FloatArray | float, level: float = 0.95
+    values: FloatArray | float,
+    below: FloatArray | float,
+    above: FloatArray | float,
+    level: float = 0.95,
+    bounds: FloatArray | float = np.inf,
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of confidence intervals for the true information.
 
@@ -31,6 +35,8 @@ def interval_ends(
         Their standard errors downwards and upwards, in nats.
     level : float
         The confidence level, between 0 and 1.
+    bounds : float or ndarray
+        What information cannot exceed, in nats: entropies of discrete sides.
 
     Returns
     -------
@@ -40,6 +46,7 @@ def interval_ends(
     quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
     with np.errstate(invalid="ignore"):
         low, high = _moved(values, below, -quantile), _moved(values, above, quantile)
+    high = np.minimum(high, np.maximum(bounds, values))
     is_infinite = np.isinf(values)
     return np.where(is_infinite, values, low), np.where(is_infinite, values, high)
 

@@ -103,6 +103,13 @@ class PairwiseInformation(Record):
         return np.where(is_discrete, np.minimum(shares, 1.0), np.nan)
 
     @property
+    def bounds(self) -> FloatArray:
+        """What the information of pairs cannot exceed, in nats: entropies of discrete variables, shape (p, p)."""
+        entropies = np.array(self.entropies) if self.entropies else np.full(len(self.names), np.inf)
+        least: FloatArray = np.minimum.outer(entropies, entropies)
+        return least
+
+    @property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Positions of the first and of the second variable of every pair, most information first."""
         first, second = np.triu_indices(len(self.names), 1)
@@ -125,7 +132,7 @@ class PairwiseInformation(Record):
         """
         pairs = first, second = self.pairs
         values = self.values[pairs]
-        low, high = interval_ends(values, self.errors[0][pairs], self.errors[1][pairs], level)
+        low, high = interval_ends(values, self.errors[0][pairs], self.errors[1][pairs], level, self.bounds[pairs])
         shares = self.explained
         of_second = shares[pairs]
         return {

@@ -84,7 +84,7 @@ def test_interval_holds_what_it_is_of(value, error, level):
 @given(value=st.floats(0.1, 10), share=st.floats(0, 0.01), level=st.floats(0.01, 0.99))
 def test_interval_of_a_clear_value_is_the_normal_one(value, share, level):
     interval = estimate(value=value, standard_error=share * value).confidence_interval(level)
-    normal = norm.interval(level, loc=value, scale=share * value) if share > 0 else (value, value)
+    normal = norm.interval(level, loc=value, scale=share * value) if share * value > 0 else (value, value)
     np.testing.assert_allclose(interval, normal, atol=4.0 * share * share * value, rtol=1e-9)
 
 

@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -114,3 +115,79 @@ def test_columns_that_are_determined_tell_nothing(tmp_path):
 def test_alpha_is_checked(data, alpha):
     with pytest.raises(ValueError, match="alpha must be"):
         pydine.wide_information(data, alpha=alpha)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.5, 1.0])
+def test_pairs_that_are_forgotten_on_the_way_are_not_found_in_the_end(data, alpha, monkeypatch):
+    whole = pydine.wide_information(data, alpha=alpha)
+    monkeypatch.setattr(wide, "FEWEST_FORGOTTEN", 1)
+    found = pydine.wide_information(data, alpha=alpha)
+    assert found.n_found == whole.n_found > 0
+    np.testing.assert_array_equal(found.first, whole.first)
+    np.testing.assert_array_equal(found.adjusted_pvalues, whole.adjusted_pvalues)
+
+
+def test_few_pairs_are_kept_at_once(monkeypatch):
+    rng, kept = np.random.default_rng(1), []
+    add = wide._Found.add
+
+    def counted(found, tile):
+        add(found, tile)
+        kept.append(found._size)
+
+    monkeypatch.setattr(wide, "FEWEST_FORGOTTEN", 50)
+    monkeypatch.setattr(wide._Found, "add", counted)
+    monkeypatch.setattr(wide, "TILE", 20)
+    found = pydine.wide_information(rng.standard_normal((60, 200)), alpha=0.2)
+    assert max(kept) < 0.6 * 0.2 * found.n_pairs
+
+
+def test_a_threshold_in_nats(data, tmp_path):
+    every = pydine.wide_information(data)
+    found = pydine.wide_information(data, threshold=0.15, top=2, out=tmp_path / "pairs.parquet")
+    strong = every.values >= 0.15
+    assert 2 < found.n_found == strong.sum() < every.n_found
+    np.testing.assert_array_equal(found.values, every.values[strong][:2])
+    assert pq.read_table(tmp_path / "pairs.parquet").num_rows == found.n_found
+    with pytest.raises(ValueError, match="threshold must be a number of nats"):
+        pydine.wide_information(data, threshold=-1.0)
+
+
+def test_a_file_of_several_groups(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(wide, "ROWS_OF_A_GROUP", 10)
+    found = pydine.wide_information(data, alpha=0.5, out=tmp_path / "pairs.parquet")
+    file = pq.ParquetFile(tmp_path / "pairs.parquet")
+    assert file.num_row_groups == -(-found.n_found // 10) > 1
+    assert file.read().column("pvalue").to_pylist() == found.pvalues.tolist()
+
+
+def test_a_table_on_disk(data, tmp_path, monkeypatch):
+    frame = pa.table({f"c{i}": column for i, column in enumerate(data.T)})
+    pq.write_table(frame, tmp_path / "table.parquet")
+    here, there = (pydine.wide_information(source) for source in (frame, tmp_path / "table.parquet"))
+    assert here.columns() == there.columns()
+    monkeypatch.setattr(wide, "MOST_BYTES", 8 * 30 * 100)
+    with pytest.warns(pydine.SampledWarning, match="the pairs rest on a sample of 100 of 200 rows"):
+        assert pydine.wide_information(tmp_path / "table.parquet").n_samples == 100
+
+
+def test_labels_are_refused_and_counts_compared_by_rank(data):
+    rng = np.random.default_rng(2)
+    frame = pa.table({"a": data[:, 0], "count": rng.integers(0, 4, 200), "yes": data[:, 0] > 0.0})
+    found = pydine.wide_information(frame)
+    assert [(found.names[i], found.names[j]) for i, j in zip(found.first, found.second, strict=True)] == [("a", "yes")]
+    words = frame.append_column("word", pa.array(np.array(list("abc"))[rng.integers(0, 3, 200)]))
+    with pytest.raises(ValueError, match="compares numbers, but the column 'word' is nominal; leave"):
+        pydine.wide_information(words)
+    with pytest.raises(ValueError, match="the column 'count' and 1 others are nominal"):
+        pydine.wide_information(words, kinds={"count": "nominal"})
+
+
+def test_matrices_that_are_not_whole_have_no_name(data, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(wide._Matrices, "put", fail)
+    with pytest.raises(OSError, match="full"):
+        pydine.wide_information(data, out=tmp_path)
+    assert not list(tmp_path.glob("[!.]*.npy"))

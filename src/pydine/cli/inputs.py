@@ -84,16 +84,19 @@ class Request:
         columns: Sequence[str] | None,
         without: Sequence[str] | None,
         needed: Sequence[str] = (),
+        *,
+        most: int | None = MOST_COLUMNS,
+        hint: str = "ask pydine.wide_information in Python",
     ) -> Frame:
-        """Read the columns to compare with each other: those named, or every one that holds numbers."""
+        """Read the columns to compare with each other: those named, or every one that holds numbers; not too many."""
         dropped = table.find("--without", without or ())
         chosen = table.find("--column", columns or ())
         some = chosen or [name for name in table.names if name]
         others = [name for name in some if name not in dropped and name not in needed]
-        if len(others) > MOST_COLUMNS:
+        if most is not None and len(others) > most:
             raise ValueError(
-                f"{table.source} has {len(others):,} columns to compare, and more than {MOST_COLUMNS:,} are too many; "
-                "name some with --column, or ask pydine.wide_information in Python."
+                f"{table.source} has {len(others):,} columns to compare, and more than {most:,} are too many; "
+                f"name some with --column, or {hint}."
             )
         frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
         nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]

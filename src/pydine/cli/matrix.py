@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pydine.cli import options
+from pydine.cli import options, strongest
 from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
 from pydine.cli.inputs import Request, threads
 from pydine.cli.output import (
@@ -39,6 +39,7 @@ EXAMPLES = options.example(
     "pydine matrix patients.parquet --given age --given sex --out matrix.csv --plot matrix.png",
     "pydine matrix patients.csv --given rest --csv | head",
     "pydine matrix wide.parquet --given age --cache flows --shard 3/16",
+    "pydine matrix genes.parquet --top 1000 --out pairs.parquet",
 )
 
 
@@ -69,6 +70,26 @@ def matrix(
             rich_help_panel=options.METHOD,
         ),
     ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            min=1,
+            help="Only the K pairs with the smallest p, of any number of columns, by the Gaussian base.",
+            show_default=False,
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NATS",
+            min=0.0,
+            help="The same, of all pairs that have at least so many nats, at the level --alpha.",
+            show_default=False,
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
     nan: options.Nan = options.Missing.omit,
     kind: options.Kinds = None,
     sample: options.Sample = None,
@@ -77,7 +98,11 @@ def matrix(
     max_bytes: options.MaxBytes = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.csv", help="Write the square matrix, in nats.", rich_help_panel=options.OUTPUT),
+        typer.Option(
+            metavar="FILE.csv",
+            help="Write the square matrix, in nats; with --top or --threshold, FILE.parquet, all pairs that are found.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -99,7 +124,28 @@ def matrix(
     table = request.open(streamed=given != [REST])
     rest = given == [REST] and REST not in table.names
     known = [] if rest else table.find("--given", given or ())
-    frame = request.read_many(table, column, without, needed=known)
+    if top is not None or threshold is not None:
+        strongest.check(out, given=rest, shard=shard is not None, plot=plot is not None)
+        frame = strongest.without_labels(request.read_many(table, column, without, known, most=None), known)
+        with listening(frame.source) as said, engine(backend, scheduler, jobs):
+            from pydine.questions.wide import wide_information
+
+            found = wide_information(
+                frame,
+                known or None,
+                alpha=alpha,
+                top=top,
+                threshold=threshold or 0.0,
+                out=out,
+                n_jobs=workers(backend, jobs, threads(jobs, frame)),
+                nan_policy="omit",
+                cache=cache,
+                kinds=frame.kinds,
+            )
+        strongest.tell_pairs(form, frame, known, found)
+        tell(said)
+        return
+    frame = request.read_many(table, column, without, known, hint="pass --top 1000 for the strongest pairs")
     if len(frame) - len(known) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to compare.")
     n_jobs, conditions = workers(backend, jobs, threads(jobs, frame)), REST if rest else known or None

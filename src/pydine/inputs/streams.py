@@ -26,8 +26,13 @@ from pydine.types import FloatArray
 
 # answer: rows and bytes of a sample, at most: ranks err by 0.0016 then; a table that has no more is read as it is.
 SAMPLE_ROWS, SAMPLE_BYTES = 1 << 20, 1 << 27
-BATCH_ROWS = 1 << 16  # memory: rows that are gone through at a time
+BATCH_ROWS, BATCH_BYTES = 1 << 16, 1 << 26  # memory: that are gone through at a time, at most
 SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"}
+
+
+def batch_rows(columns: Sequence[str]) -> int:
+    """How many rows of columns are gone through at a time."""
+    return max(1, min(BATCH_ROWS, BATCH_BYTES // (8 * max(len(columns), 1))))
 
 
 class Stream(Protocol):
@@ -132,7 +137,7 @@ class ArrowStream:
 
     def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
         """Some rows after the other of columns, shape (rows, d); what is missing is NaN."""
-        options = {"batch_size": BATCH_ROWS, "batch_readahead": 2, "fragment_readahead": 1}
+        options = {"batch_size": batch_rows(columns), "batch_readahead": 2, "fragment_readahead": 1}
         for batch in self.dataset.to_batches(columns=list(columns), **options, **self._unbuffered()):
             if batch.num_rows:
                 yield _from_arrow(batch, columns, self.labels)
@@ -158,12 +163,12 @@ class _LazyStream:
     def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
         chosen = self.frame.select(list(columns))
         if hasattr(chosen, "collect_batches"):
-            for frame in chosen.collect_batches(chunk_size=BATCH_ROWS):
+            for frame in chosen.collect_batches(chunk_size=batch_rows(columns)):
                 if frame.height:
                     yield _from_arrow(frame.to_arrow(), columns, self.labels)
             return
         start = 0  # older versions know no batches: each is a query of its own
-        while (frame := chosen.slice(start, BATCH_ROWS * 16).collect()).height:
+        while (frame := chosen.slice(start, batch_rows(columns) * 16).collect()).height:
             yield _from_arrow(frame.to_arrow(), columns, self.labels)
             start += frame.height
 

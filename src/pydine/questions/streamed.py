@@ -36,14 +36,15 @@ class SampledWarning(UserWarning):
     """A figure rests on a sample of a table's rows, not on all of them."""
 
 
-def sample_of(data: Any, wanted: Iterable[Any] | None, nan_policy: str) -> Sample | None:
+def sample_of(data: Any, wanted: Iterable[Any] | None, nan_policy: str, most_bytes: int | None = None) -> Sample | None:
     """A sample of the columns that are named, or of all; None if the data are in memory."""
     check_nan_policy(nan_policy)
     stream = stream_of(data)
     if stream is None:
         return None
     names = stream.names if wanted is None else _named(stream, wanted)
-    return Sample.draw(stream, names, omit=nan_policy == "omit")
+    most = None if most_bytes is None else max(1, most_bytes // (8 * len(names)))
+    return Sample.draw(stream, names, omit=nan_policy == "omit", most=most)
 
 
 def _named(stream: Stream, wanted: Iterable[Any]) -> tuple[str, ...]:

@@ -5,7 +5,9 @@ matrices on disk. Values are the Gaussian closed form and p-values the analytic 
 rounding; pairs that need a richer base are for `pairwise_information` of the columns that were found.
 
 P-values are adjusted over all pairs. Benjamini and Hochberg's adjusted p-value of the i-th smallest of m is the least
-of m p_j / j over j >= i, and where it is at most alpha, so is the p_j that attains it: the p-values up to alpha decide.
+of m p_j / j over j >= i, so what is found has p-values of at most alpha j / m for some j. Pairs that are not tested yet
+may all be among those j: the bound falls from alpha to what it is in the end, and pairs beyond it are forgotten on the
+way. About a quarter of alpha times all pairs are in memory at once, if few are found.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ from pydine.answers.settings import CacheLike, Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import fold_errors
 from pydine.bases.learning import pairs_with_unlearned
-from pydine.inputs.reading import read_variables
+from pydine.inputs.kinds import Kind, Kinds
+from pydine.inputs.reading import Variables, read_variables
 from pydine.nulls.analytic import tile_test, tiles_of
 from pydine.nulls.blocks import Tiles
+from pydine.questions.streamed import sample_of, warn_sampled
 from pydine.results.wide import WideInformation
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray
@@ -37,7 +41,11 @@ from pydine.work.threads import one_thread
 TILE = 512  # memory: columns on each side
 PAIRS_AT_ONCE = 1 << 12  # memory: whose rows are multiplied with each other
 ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
-MATRICES = ("information", "pvalues")
+MOST_BYTES = 1 << 28  # answer: of a table that is not in memory; of a larger one a sample of the rows is read
+ROWS_OF_A_GROUP = 1 << 17  # memory: pairs that are written at a time
+ROUNDING = 1e-9  # guard: what a bound is widened by
+FEWEST_FORGOTTEN = 1 << 16  # memory: pairs that are kept without a look at the bound
+MATRICES, UNFINISHED = ("information", "pvalues"), ".unfinished-"
 COLUMNS = ["x", "y", "information", "standard_error", "pvalue", "adjusted_pvalue"]
 
 
@@ -47,23 +55,29 @@ def wide_information(
     *,
     alpha: float = 0.05,
     top: int | None = 1_000_000,
+    threshold: float = 0.0,
     out: str | Path | None = None,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
     cache: CacheLike = None,
     progress: bool | None = None,
+    kinds: Kinds | None = None,
 ) -> WideInformation:
     """Find the pairs of very many columns that depend on each other, alone or given others.
 
     Parameters
     ----------
     data : frame, mapping of columns, or array of shape (n, p)
+        Or the path of a Parquet or Arrow file or folder, a pyarrow dataset, a polars LazyFrame, a Dask frame: up to 256
+        MiB of numbers are read, and of more a uniform sample of the rows, with a `SampledWarning`.
     given : column name or list of names, optional
         Columns of `data` to condition every pair on.
     alpha : float, default=0.05
         Pairs are found whose p-value, adjusted over all pairs by Benjamini and Hochberg's method, is at most this.
     top : int or None, default=1,000,000
         Return at most so many of them, those with the smallest p-values; None for all.
+    threshold : float, default=0.0
+        Return and write only those with at least so much information, in nats.
     out : file or folder, optional
         A ``.parquet`` file for all pairs that are found (needs pyarrow); or a folder for two matrices of all pairs,
         ``information.npy`` in nats and ``pvalues.npy`` (p, p), to be opened with ``np.load(..., mmap_mode="r")``.
@@ -74,6 +88,10 @@ def wide_information(
         Where flows given `given` are looked for first, and kept.
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+        What columns are, where it is not what their types and values say. Counts and columns of two values are compared
+        by their ranks, which is a valid test and no more than a lower bound of the information. Labels of more values
+        are refused. Identifiers are left out, with a warning.
 
     Returns
     -------
@@ -91,19 +109,21 @@ def wide_information(
     >>> found.n_pairs, found.n_found, found.first.tolist(), found.second.tolist()
     (780, 1, [3], [7])
     """
-    level: Any = alpha
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level <= 1.0:
-        raise ValueError(f"alpha must be a number above 0 and at most 1, but got {alpha!r}.")
+    _check(alpha, threshold)
     settings = Settings(base="gaussian", n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    variables = read_variables(data, given, None, nan_policy)
+    sample = sample_of(data, None, nan_policy, MOST_BYTES)
+    variables = read_variables(data if sample is None else sample.columns, given, None, nan_policy, kinds)
+    _check_kinds(variables)
+    if sample is not None and not sample.is_whole:
+        warn_sampled("the pairs rest", sample, "`pairwise_information`")
     workshop = settings.workshop(variables.table)
-    names = list(variables.members)
+    names, n_samples = list(variables.members), variables.table.n_samples
     positions = [variables.members[name][0] for name in names]
     left = positions if not variables.given else list(left_over(positions, variables.given, workshop))
     where = np.searchsorted(positions, left)  # of those that are left, among the variables
     found = _Found(len(names), float(alpha))
     matrices = _Matrices.make(Path(out), len(names)) if out is not None and Path(out).suffix != ".parquet" else None
-    nats = _Nats(variables.table.n_samples, 1.0, np.empty(0))
+    nats = _Nats(n_samples, 1.0, np.empty(0))
     by_fold: Iterable[FloatArray] = ()
     if len(left) > 1:
         with progress_bar(f"fitting {len(left):,} units", len(left) if variables.given else 0, progress) as step:
@@ -115,30 +135,72 @@ def wide_information(
             if matrices is not None:
                 matrices.put(tile, where, nats)
         del tiles
-    first, second, correlations, pvalues, adjusted = found.sorted()
-    n_found, is_file = len(first), out is not None and matrices is None
-    shown = slice(None if is_file else top)
-    first, second = first[shown], second[shown]
-    with one_thread():
-        values, errors = nats.of(correlations[shown], first, second, by_fold)
-    first, second = (where[part].astype(np.int32) for part in (first, second))
-    if is_file:
-        _write_parquet(Path(str(out)), (first, second, values, errors, pvalues, adjusted), names)
+    if matrices is not None:
+        matrices.finish()
+    is_file = out is not None and matrices is None
+    pairs, n_found = _strongest(found, where, nats, by_fold, threshold, None if is_file else top)
+    if out is not None and is_file:
+        _write_parquet(Path(out), pairs, names)
     return WideInformation(
         names=tuple(names),
-        first=first[:top],
-        second=second[:top],
-        values=values[:top],
-        standard_errors=errors[:top],
-        pvalues=pvalues[:top],
-        adjusted_pvalues=adjusted[:top],
+        first=pairs.first[:top],
+        second=pairs.second[:top],
+        values=pairs.values[:top],
+        standard_errors=pairs.errors[:top],
+        pvalues=pairs.pvalues[:top],
+        adjusted_pvalues=pairs.adjusted[:top],
         n_pairs=found.n_pairs,
         n_found=n_found,
         alpha=found.alpha,
-        n_samples=variables.table.n_samples,
-        n_dropped=variables.table.n_dropped,
+        n_samples=n_samples,
+        n_dropped=variables.table.n_dropped if sample is None else sample.n_dropped,
         is_shared=bool(variables.given) and len(left) > 2,
     )
+
+
+def _check(alpha: Any, threshold: Any) -> None:
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0.0 < alpha <= 1.0:
+        raise ValueError(f"alpha must be a number above 0 and at most 1, but got {alpha!r}.")
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not threshold >= 0.0:
+        raise ValueError(f"threshold must be a number of nats, at least 0, but got {threshold!r}.")
+
+
+def _check_kinds(variables: Variables) -> None:
+    """Refuse labels: their numbers have no order."""
+    table = variables.table
+    labels = [
+        name
+        for i, name in enumerate(table.names)
+        if table.kind(i) is Kind.NOMINAL and len(np.unique(table.columns[i])) > 2
+    ]
+    if labels:
+        more = f" and {len(labels) - 1:,} others are" if len(labels) > 1 else " is"
+        raise ValueError(
+            f"wide_information compares numbers, but the column {labels[0]!r}{more} nominal; leave them out, or ask "
+            "pairwise_information about them."
+        )
+
+
+def _strongest(
+    found: _Found,
+    where: NDArray[np.intp],
+    nats: _Nats,
+    by_fold: Iterable[FloatArray],
+    threshold: float,
+    top: int | None,
+) -> tuple[_Pairs, int]:
+    """What is told of the pairs that were found, the smallest p-values first, and how many these are."""
+    first, second, correlations, pvalues, adjusted = found.sorted()
+    n_found, shown = len(first), slice(top if threshold == 0.0 else None)
+    first, second = first[shown], second[shown]
+    with one_thread():
+        values, errors = nats.of(correlations[shown], first, second, by_fold)
+    first, second = where[first].astype(np.int32), where[second].astype(np.int32)
+    pairs = _Pairs(first, second, values, errors, pvalues[shown], adjusted[shown])
+    if threshold == 0.0:
+        return pairs, n_found
+    strong = values >= threshold
+    return _Pairs(*(part[strong] for part in pairs)), int(np.count_nonzero(strong))
 
 
 class _Tile(NamedTuple):
@@ -218,16 +280,32 @@ def _squared_correlations(columns: FloatArray, first: NDArray[np.intp], second: 
     return found
 
 
-Pairs = tuple[NDArray[np.int32], NDArray[np.int32], FloatArray, FloatArray, FloatArray, FloatArray]
+class _Pairs(NamedTuple):
+    """What is told of pairs: positions, nats, p-values; each (m,), in the order of `COLUMNS`."""
+
+    first: NDArray[Any]
+    second: NDArray[Any]
+    values: FloatArray
+    errors: FloatArray
+    pvalues: FloatArray
+    adjusted: FloatArray
 
 
 @dataclass
 class _Found:
-    """Pairs with a p-value of at most alpha, collected tile by tile."""
+    """Pairs with a p-value that may turn out to be small enough, collected tile by tile."""
 
     p: int
     alpha: float
-    _parts: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+    _kept: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+    _tested: int = 0
+    _size: int = 0
+    _bound: float = 1.0
+    _enough: int = 0
+
+    def __post_init__(self) -> None:
+        """No p-value above alpha is small enough."""
+        self._bound, self._enough = self.alpha, FEWEST_FORGOTTEN
 
     @property
     def n_pairs(self) -> int:
@@ -236,14 +314,32 @@ class _Found:
 
     def add(self, tile: _Tile) -> None:
         """Collect those of a tile."""
-        i, j = tile.pairs(tile.pvalues <= self.alpha)
+        i, j = tile.pairs(tile.pvalues <= self._bound)
         first, second = (i + tile.first.start).astype(np.int32), (j + tile.second.start).astype(np.int32)
-        self._parts.append((first, second, tile.correlations[i, j], tile.pvalues[i, j]))
+        self._kept.append((first, second, tile.correlations[i, j], tile.pvalues[i, j]))
+        rows, columns = tile.pvalues.shape
+        self._tested += rows * (rows - 1) // 2 if tile.first == tile.second else rows * columns
+        self._size += len(first)
+        if self._size > self._enough:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Leave out the pairs that are not found even if all that are not tested yet have smaller p-values."""
+        parts = tuple(np.concatenate(part) for part in zip(*self._kept, strict=True))
+        ordered, untested = np.sort(parts[3]), self.n_pairs - self._tested
+        levels = self.alpha / self.n_pairs * (1.0 + ROUNDING) * (untested + np.arange(1, len(ordered) + 1))
+        small = np.flatnonzero(ordered <= levels)
+        bound = levels[small[-1]] if len(small) else self.alpha * (1.0 + ROUNDING) * untested / self.n_pairs
+        self._bound = min(self._bound, float(bound))
+        kept = parts[3] <= self._bound
+        self._kept = [tuple(part[kept] for part in parts)]
+        self._size = int(np.count_nonzero(kept))
+        self._enough = max(FEWEST_FORGOTTEN, 2 * self._size)
 
     def sorted(self) -> tuple[NDArray[Any], NDArray[Any], FloatArray, FloatArray, FloatArray]:
         """Those that are found: positions, correlations, p-values and adjusted ones, the smallest first."""
         empty = (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0))
-        first, second, correlations, pvalues = (np.concatenate(part) for part in zip(empty, *self._parts, strict=True))
+        first, second, correlations, pvalues = (np.concatenate(part) for part in zip(empty, *self._kept, strict=True))
         order = np.lexsort((second, first, pvalues))
         ranks = np.arange(1, len(order) + 1)
         steps = self.n_pairs * (pvalues[order] / ranks)
@@ -256,22 +352,29 @@ class _Found:
 class _Matrices:
     """Matrices on disk, filled tile by tile: the information of all pairs, and their p-values."""
 
-    information: FloatArray
-    pvalues: FloatArray
+    folder: Path
+    information: np.memmap[Any, Any]
+    pvalues: np.memmap[Any, Any]
 
     @classmethod
     def make(cls, folder: Path, p: int) -> _Matrices:
         """Make their files; what is not filled is a column that is determined, which tells nothing."""
         folder.mkdir(parents=True, exist_ok=True)
         files = [
-            np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=np.float64, shape=(p, p))
+            np.lib.format.open_memmap(folder / f"{UNFINISHED}{name}.npy", mode="w+", dtype=np.float64, shape=(p, p))
             for name in MATRICES
         ]
         for file, value, own in zip(files, (0.0, 1.0), (np.nan, np.nan), strict=True):
             for i in range(p):
                 file[i] = value
                 file[i, i] = own
-        return cls(*files)
+        return cls(folder, *files)
+
+    def finish(self) -> None:
+        """Give the files their names: they are whole."""
+        for name, file in zip(MATRICES, (self.information, self.pvalues), strict=True):
+            file.flush()
+            (self.folder / f"{UNFINISHED}{name}.npy").replace(self.folder / f"{name}.npy")
 
     def put(self, tile: _Tile, where: NDArray[np.intp], nats: _Nats) -> None:
         """Fill in a tile and its mirror image."""
@@ -286,18 +389,24 @@ class _Matrices:
             matrix[np.ix_(columns, rows)] = block.T
 
 
-def _write_parquet(path: Path, pairs: Pairs, names: list[str]) -> None:
+def _write_parquet(path: Path, pairs: _Pairs, names: list[str]) -> None:
     """Write pairs with their names; a file is whole or not there."""
     try:
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise ImportError('a .parquet file needs pyarrow: pip install "pyarrow".') from error
     words = pa.array(names)
-    columns = [pa.DictionaryArray.from_arrays(pa.array(part), words) for part in pairs[:2]]
-    table = pa.Table.from_arrays([*columns, *map(pa.array, pairs[2:])], names=COLUMNS)
-    unfinished = path.with_name(f".unfinished-{path.name}")
+
+    def group(start: int) -> Any:
+        some = [part[start : start + ROWS_OF_A_GROUP] for part in pairs]
+        columns = [pa.DictionaryArray.from_arrays(pa.array(part), words) for part in some[:2]]
+        return pa.Table.from_arrays([*columns, *map(pa.array, some[2:])], names=COLUMNS)
+
+    unfinished = path.with_name(f"{UNFINISHED}{path.name}")
     try:
-        pq.write_table(table, unfinished)
+        with pq.ParquetWriter(unfinished, group(0).schema) as writer:
+            for start in range(0, max(len(pairs.first), 1), ROWS_OF_A_GROUP):
+                writer.write_table(group(start))
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -106,7 +106,7 @@ def measure() -> tuple[Costs, list[float]]:
     rng = np.random.default_rng(0)
     tile_seconds = []
     for rows in (500, 2000):
-        tiles = Tiles.of(*rng.standard_normal((2, 1024, rows)), rows - 1.0, np.zeros(rows))
+        tiles = Tiles.of(*rng.standard_normal((2, 1024, rows)), rows - 1.0, np.zeros(rows), np.ones(1024, dtype=bool))
         first, second = slice(0, 512), slice(512, 1024)
         with one_thread():
             tile_seconds.append(timed(tile_test, tiles, first, second, tiles.correlations(first, second))[0] / 512**2)

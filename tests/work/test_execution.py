@@ -11,7 +11,7 @@ import numba as nb
 import pytest
 
 from pydine.kernels import compilation
-from pydine.work.execution import run, watched_by
+from pydine.work.execution import in_order, run, watched_by
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 4, -1])
@@ -100,3 +100,23 @@ def test_a_watcher_hears_of_every_item(n_jobs):
         run(abs, [1, 2], n_jobs)
     run(abs, [1], n_jobs)  # no longer watched
     assert (watcher.expected, watcher.done) == (5, 5)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_items_that_come_one_by_one(n_jobs):
+    """They are taken when there is work for them, results keep their order, and what a reader raises is raised."""
+    taken, count = [], 0
+
+    def items(last):
+        for i in range(40):
+            if i == last:
+                raise OSError("the file is gone")
+            taken.append(i)
+            yield i
+
+    for i, square in enumerate(in_order(lambda item: item * item, items(40), n_jobs)):
+        assert square == i * i
+        count += 1
+    assert count == len(taken) == 40
+    with pytest.raises(OSError, match="the file is gone"):
+        list(in_order(lambda item: item, items(9), n_jobs))

@@ -115,7 +115,7 @@ def wide_information(
     variables = read_variables(data if sample is None else sample.columns, given, None, nan_policy, kinds)
     _check_kinds(variables)
     if sample is not None and not sample.is_whole:
-        warn_sampled("the pairs rest", sample, "`pairwise_information`")
+        warn_sampled("the pairs rest", sample, "pairwise_information, and a frame in memory is compared whole")
     workshop = settings.workshop(variables.table)
     names, n_samples = list(variables.members), variables.table.n_samples
     positions = [variables.members[name][0] for name in names]

@@ -437,11 +437,12 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
 
     Labels as frequent as each other are told apart by what else is in their rows.
     """
-    keys = [_frequencies(c) if k is Kind.NOMINAL else ScoreMap.fit(c)[1] for c, k in zip(columns, kinds, strict=True)]
+    known = [None if k is Kind.NOMINAL else column_of(c, k) for c, k in zip(columns, kinds, strict=True)]
+    keys = [_frequencies(c) if k is None else k.order_keys[0] for c, k in zip(columns, known, strict=True)]
     marks = row_marks(np.array(keys))
     found: list[Column] = []
-    for values, kind in zip(columns, kinds, strict=True):
-        if kind is Kind.NOMINAL:
+    for values, column in zip(columns, known, strict=True):
+        if column is None:
             _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
             sums = [int(marks[codes == k].sum(dtype=np.uint64)) for k in range(len(counts))]
             order = sorted(range(len(counts)), key=lambda k, c=counts, s=sums: (-int(c[k]), s[k]))  # type: ignore[misc]
@@ -452,7 +453,7 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
             labels.numbers[np.unique(values).astype(np.intp)] = places
             found.append(labels)
         else:
-            found.append(column_of(values, kind))
+            found.append(column)
     return found
 
 

@@ -29,9 +29,11 @@ def partitions(target: FloatArray, context: FloatArray, settings: LadderSettings
     """
     target = middles(target)
     keys = [target, np.abs(context).sum(axis=0), np.abs(target)]
-    if len(np.unique(np.stack(keys), axis=1)[0]) < len(target):
-        keys = [*context, *keys]
-    order = some_of(np.lexsort(keys), settings.max_rows)
+    order = np.lexsort(keys)
+    in_order = np.array(keys)[:, order]
+    if (in_order[:, 1:] == in_order[:, :-1]).all(axis=0).any():  # rows that are told apart by their context alone
+        order = np.lexsort([*context, *keys])
+    order = some_of(order, settings.max_rows)
     return [rows for i in range(n_partitions(len(order))) for rows in dealt(order, settings.folds, i)]
 
 

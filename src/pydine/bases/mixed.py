@@ -26,10 +26,9 @@ import numpy as np
 from pydine.bases.average import TAKES_OVER
 from pydine.bases.base import in_errors, mixed
 from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, is_singular, wishart_bias
-from pydine.bases.parts import Parts, codes_of_columns, label_by_label, on_either_side
-from pydine.bases.tables import ROWS_PER_CELL, Codes, TableFit, entropy, fit_table
+from pydine.bases.parts import Parts, binned, codes_of_columns, label_by_label, on_either_side
+from pydine.bases.tables import TableFit, entropy, fit_table
 from pydine.kernels.mixing import mixture_log_density, smooth_step
-from pydine.kernels.normal import normal_quantile
 from pydine.latents.conditionals import ByParts, Conditional, Context
 from pydine.latents.flows import Latents
 from pydine.latents.kinds import Alternatives, Column, ContinuousColumn, Rows
@@ -43,8 +42,6 @@ ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
 CELLS, SIDES = "label by label", "part by part"
 DEPTH = 1  # answer: cuts through z, one after the other
-MOST_CODES = 24  # answer: values of a discrete column in such tables, as many as there are labels by themselves
-BINS = 8, 16, 32  # answer: of a number beside a label: held-out rows say which counts
 # answer: of what models say more of rows that they have seen than of others: how much is put back, since more is to be
 # learned, and by how much that may be too much, and too little, as standard errors. Chosen on eleven families other
 # than those reported, given nothing, labels, and numbers that change things at one place, at two, or smoothly.
@@ -277,7 +274,7 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
     held = np.array([nothing, *(held for _, _, held in compared.values())])
     seen = np.array([nothing, *(seen for _, seen, _ in compared.values())])
     names, every, trust = ["none", *compared], held, np.ones(len(held))
-    for name, parts in {**_binned(columns, folds), **_of_parts(columns, maker, depth)}.items():
+    for name, parts in {**binned(columns, folds), **_of_parts(columns, maker, depth)}.items():
         names, trust = [*names, name], np.append(trust, parts.trust)
         seen, every = np.vstack([seen, parts.in_sample]), np.vstack([every, parts.held_out])
     held_out, weights = mixed(every, folds, trust)
@@ -288,46 +285,6 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
     models = MixedModels(ratios, of_new_rows, tuple(c for name in ALONE for c in found[name]))
     counted = dict(zip(names, weights.tolist(), strict=True))
     return MixedEstimate(value, error, in_sample, held_out, counted, models, hidden)
-
-
-def _binned(columns: MixedColumns, folds: Sequence[RowArray]) -> dict[str, Parts]:
-    """What tables of a number in bins and a discrete column say, by name.
-
-    They follow any shape, clusters and edges too, if there are rows enough for so many cells. Without a z only.
-    """
-    if columns.z or len(columns.x) != 1 or len(columns.y) != 1 or columns.x[0].is_discrete == columns.y[0].is_discrete:
-        return {}
-    number, other = sorted((columns.x[0], columns.y[0]), key=lambda column: column.is_discrete)
-    scores, codes = columns.context([number]).values[0], codes_of_columns([other])
-    if codes.max() >= MOST_CODES:
-        return {}
-    found = {}
-    for count in BINS:
-        trust = smooth_step(len(codes) / (count * (codes.max() + 1.0)), *ROWS_PER_CELL)
-        if trust == 0.0:
-            continue
-        bins = np.searchsorted(normal_quantile(np.arange(1.0, count) / count), scores)
-        held_out: FloatArray = np.empty(len(codes))
-        for rows in folds:
-            others = np.delete(np.arange(len(codes)), rows)
-            held_out[rows] = _table_ratios(bins[others], codes[others], count, int(codes.max()) + 1)[
-                bins[rows], codes[rows]
-            ]
-        ratios = _table_ratios(bins, codes, count, int(codes.max()) + 1)
-        found[f"{count} bins"] = Parts(ratios[bins, codes], held_out, trust)
-    return found
-
-
-def _table_ratios(bins: Codes, codes: Codes, n_bins: int, n_codes: int) -> FloatArray:
-    """ln p(code | bin) - ln p(code), with one row more in every bin that is as all others are, shape (bins, codes)."""
-    counts = np.zeros((n_bins, n_codes))
-    np.add.at(counts, (bins, codes), 1.0)
-    overall = (counts.sum(axis=0) + 0.5) / (len(bins) + 0.5 * n_codes)
-    in_bin = counts.sum(axis=1, keepdims=True)
-    shares = (counts + overall) / (in_bin + 1.0)
-    average = (in_bin * shares).sum(axis=0) / len(bins)
-    ratios: FloatArray = np.log(shares / average)
-    return ratios
 
 
 def _compared(

@@ -2,7 +2,7 @@
 
 I(X;Y|Z) is the mean of what it is in parts that z alone tells apart. A z that changes everything at one place is
 learned best this way, and one that changes things little by little is learned best by models of all rows: held-out rows
-say what each counts.
+say what each counts. Without a z, numbers beside labels are parted into bins.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.tables import Codes, codes_of
+from pydine.bases.tables import ROWS_PER_CELL, Codes, codes_of
 from pydine.kernels.mixing import smooth_step
+from pydine.kernels.normal import normal_quantile
 from pydine.latents.kinds import Column, NominalColumn
 from pydine.latents.mixed import MixedColumns
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
 from pydine.units.rows import row_marks, signs
 
 PART_ROWS = 40.0, 80.0  # answer: of the smallest part, for models of its own to begin, and to count
@@ -27,6 +28,8 @@ COARSE = 4  # answer: groups of values of a side that a cut is looked for by
 # answer: by how many standard errors both sides must differ across a cut, as chi-square, for parts of their own to
 # begin to count, and to count in full: the best of many cuts is two or three by chance.
 APART = 4.0, 8.0
+MOST_CODES = 24  # answer: values of a discrete column in such tables, as many as there are labels by themselves
+BINS = 8, 16, 32  # answer: of a number beside a label: held-out rows say which counts
 DIGITS = 9  # guard: of gains that are compared: what differs by rounding alone is equal, and the middle is taken
 
 
@@ -128,3 +131,46 @@ def _oriented(columns: MixedColumns) -> dict[int, FloatArray]:
     keys = keys * signs(keys, row_marks(keys))[:, None]
     firsts = np.cumsum([0, *(len(column.order_keys) for column in every)])
     return {id(column): keys[first] for column, first in zip(every, firsts, strict=False)}
+
+
+# --- bins -------------------------------------------------------------------------------------------------------------
+
+
+def binned(columns: MixedColumns, folds: Sequence[RowArray]) -> dict[str, Parts]:
+    """What tables of a number in bins and a discrete column say, by name.
+
+    They follow any shape, clusters and edges too, if there are rows enough for so many cells. Without a z only.
+    """
+    if columns.z or len(columns.x) != 1 or len(columns.y) != 1 or columns.x[0].is_discrete == columns.y[0].is_discrete:
+        return {}
+    number, other = sorted((columns.x[0], columns.y[0]), key=lambda column: column.is_discrete)
+    scores, codes = columns.context([number]).values[0], codes_of_columns([other])
+    if codes.max() >= MOST_CODES:
+        return {}
+    found = {}
+    for count in BINS:
+        trust = smooth_step(len(codes) / (count * (codes.max() + 1.0)), *ROWS_PER_CELL)
+        if trust == 0.0:
+            continue
+        bins = np.searchsorted(normal_quantile(np.arange(1.0, count) / count), scores)
+        held_out: FloatArray = np.empty(len(codes))
+        for rows in folds:
+            others = np.delete(np.arange(len(codes)), rows)
+            held_out[rows] = _table_ratios(bins[others], codes[others], count, int(codes.max()) + 1)[
+                bins[rows], codes[rows]
+            ]
+        ratios = _table_ratios(bins, codes, count, int(codes.max()) + 1)
+        found[f"{count} bins"] = Parts(ratios[bins, codes], held_out, trust)
+    return found
+
+
+def _table_ratios(bins: Codes, codes: Codes, n_bins: int, n_codes: int) -> FloatArray:
+    """ln p(code | bin) - ln p(code), with one row more in every bin that is as all others are, shape (bins, codes)."""
+    counts = np.zeros((n_bins, n_codes))
+    np.add.at(counts, (bins, codes), 1.0)
+    overall = (counts.sum(axis=0) + 0.5) / (len(bins) + 0.5 * n_codes)
+    in_bin = counts.sum(axis=1, keepdims=True)
+    shares = (counts + overall) / (in_bin + 1.0)
+    average = (in_bin * shares).sum(axis=0) / len(bins)
+    ratios: FloatArray = np.log(shares / average)
+    return ratios

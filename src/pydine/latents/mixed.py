@@ -15,6 +15,7 @@ from scipy.linalg import qr
 
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
+from pydine.latents.canonical import canonical
 from pydine.latents.conditionals import Conditional, Context, fit_conditionals
 from pydine.latents.flows import ROWS_KEPT, Latents
 from pydine.latents.functions import FunctionsOfZ
@@ -25,7 +26,6 @@ from pydine.latents.kinds import (
     NominalColumn,
     Place,
     Residual,
-    canonical,
 )
 from pydine.latents.projection import Projection
 from pydine.latents.workshop import SPARE_DOF
@@ -194,6 +194,11 @@ class MixedColumns:
         }
 
     @cached_property
+    def made(self) -> dict[LadderSettings, Latents | None]:
+        """What is left of the columns given z, once it is known: an estimate and its test both ask."""
+        return {}
+
+    @cached_property
     def cells(self) -> Cells | None:
         """Which combination of values of z each row has, if z is discrete; all the same without a z."""
         if not self.z:
@@ -233,6 +238,11 @@ class MixedMaker:
 
     def latents(self, columns: MixedColumns) -> Latents | None:
         """What is left of both sides given z, with functions of z projected out; None if nothing is left of one."""
+        if self.ladder not in columns.made:
+            columns.made[self.ladder] = self._latents(columns)
+        return columns.made[self.ladder]
+
+    def _latents(self, columns: MixedColumns) -> Latents | None:
         context = columns.context(columns.z)
         sides, z = (*columns.x, *columns.y), context.values
         fitted = [column for column in sides if not columns.by_frequency(column)]

@@ -1,0 +1,43 @@
+"""Columns of any kind with labels numbered in a way of their own, whatever they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pydine.inputs.kinds import Kind
+from pydine.latents.kinds import Column, NominalColumn, column_of
+from pydine.types import FloatArray
+from pydine.units.rows import row_marks
+
+
+def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Column]:
+    """Columns (n,) of kinds, with labels numbered by their frequency: how they are called or ordered does not matter.
+
+    Labels as frequent as each other are told apart by what else is in their rows.
+    """
+    known = [None if k is Kind.NOMINAL else column_of(c, k) for c, k in zip(columns, kinds, strict=True)]
+    keys = [_frequencies(c) if k is None else k.order_keys[0] for c, k in zip(columns, known, strict=True)]
+    marks = row_marks(np.array(keys))
+    found: list[Column] = []
+    for values, column in zip(columns, known, strict=True):
+        if column is None:
+            _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+            sums = [int(marks[codes == k].sum(dtype=np.uint64)) for k in range(len(counts))]
+            order = sorted(range(len(counts)), key=lambda k, c=counts, s=sums: (-int(c[k]), s[k]))  # type: ignore[misc]
+            places = np.empty(len(counts))
+            places[order] = np.arange(len(counts))
+            labels = NominalColumn(places[codes])
+            labels.numbers = np.zeros(int(values.max()) + 1)
+            labels.numbers[np.unique(values).astype(np.intp)] = places
+            found.append(labels)
+        else:
+            found.append(column)
+    return found
+
+
+def _frequencies(codes: FloatArray) -> FloatArray:
+    """How often the label of each row comes up, shape (n,)."""
+    _, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    return counts[inverse].astype(np.float64)

@@ -58,5 +58,11 @@ def pvalue(p: float) -> str:
 
 
 def quantity(value: float) -> str:
-    """A value of a column, with four digits."""
-    return f"{value:.4g}".replace("-", "\N{MINUS SIGN}")
+    """A value of a column, with four digits, or all of those before the point if they are not many."""
+    many = 1e4 <= abs(value) < 1e9
+    return (f"{value:,.0f}" if many else f"{value:.4g}").replace("-", "\N{MINUS SIGN}")
+
+
+def percent(part: float) -> str:
+    """A part of a whole in percent; never nothing for something."""
+    return "&lt;1%" if 0.0 < part < 0.005 else f"{part:.0%}"

@@ -21,7 +21,7 @@ from pydine.report import figures
 from pydine.report.calibration import FlowFit, n_folds
 from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column
-from pydine.report.markup import json_for_script, name, nats, pvalue, quantity, shortened, shown, signed
+from pydine.report.markup import json_for_script, name, nats, percent, pvalue, quantity, shortened, shown, signed
 from pydine.report.prose import MEANINGS, adds, left_out, summary, trust
 from pydine.results import PairwiseInformation
 from pydine.results.intervals import interval_ends
@@ -246,7 +246,7 @@ def _common(column: Column) -> list[str]:
     """The most frequent labels of a column of text, with their shares."""
     total = sum(column.histogram)
     pairs = list(zip(column.levels, column.histogram, strict=True))[:COMMON]
-    return [f"{shown(shortened(label, LONGEST_LABEL))} {count / total:.0%}" for label, count in pairs]
+    return [f"{shown(shortened(label, LONGEST_LABEL))} {percent(count / total)}" for label, count in pairs]
 
 
 def _long_table(head: str, rows: list[str], most: int, what: str, kind: str = "") -> str:

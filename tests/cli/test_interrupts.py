@@ -1,5 +1,6 @@
 """Ctrl-C in every phase of a command: one line, the exit code 130, and nothing half-written."""
 
+import gc
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from faults import files_of
+from pydine.cli import app
 from pydine.disk import UNFINISHED
 
 # The command, but for a function that says on the standard output when the phase has begun, and then takes its time.
@@ -71,6 +73,27 @@ def folder(tmp_path):
     rows = np.column_stack([x + z, y + z, z]).tolist()
     (tmp_path / "data.csv").write_text("x,y,z\n" + "\n".join(",".join(map(repr, row)) for row in rows))
     return tmp_path
+
+
+def test_ctrl_c_that_compiled_code_hands_on_as_an_error_of_its_own(monkeypatch, capsys):
+    """The interpreter finds the interruption set beside a result, and says SystemError."""
+
+    def command(**_):
+        try:
+            app._interrupted()
+        except SystemExit as interruption:
+            raise SystemError("returned a result with an exception set") from interruption
+
+    monkeypatch.setattr(app, "command_line", lambda *_: command)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as end:
+            app.main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        gc.unfreeze()
+        gc.enable()
+    assert (end.value.code, capsys.readouterr().err.split()) == (130, ["pydine:", "interrupted."])
 
 
 @pytest.mark.slow

@@ -114,6 +114,8 @@ def main() -> None:
     except (ValueError, ImportError) as error:
         _fail(str(error))
     except Exception as error:  # a page of code is of no use to somebody who does not write it
+        if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # compiled code makes an error of its own of Ctrl-C
+            sys.exit(INTERRUPTED)
         if os.environ.get("PYDINE_TRACEBACK"):
             raise
         _fail(f"this is a defect of pydine ({type(error).__name__}: {error}); PYDINE_TRACEBACK=1 shows where.")

@@ -127,21 +127,9 @@ def matrix(
     if top is not None or threshold is not None:
         strongest.check(out, given=rest, shard=shard is not None, plot=plot is not None)
         frame = strongest.without_labels(request.read_many(table, column, without, known, most=None), known)
+        n_jobs = workers(backend, jobs, threads(jobs, frame))
         with listening(frame.source) as said, engine(backend, scheduler, jobs):
-            from pydine.questions.wide import wide_information
-
-            found = wide_information(
-                frame,
-                known or None,
-                alpha=alpha,
-                top=top,
-                threshold=threshold or 0.0,
-                out=out,
-                n_jobs=workers(backend, jobs, threads(jobs, frame)),
-                nan_policy="omit",
-                cache=cache,
-                kinds=frame.kinds,
-            )
+            found = strongest.pairs_of(frame, known, alpha, top, threshold, out, n_jobs, cache)
         strongest.tell_pairs(form, frame, known, found)
         tell(said)
         return

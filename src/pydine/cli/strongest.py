@@ -37,6 +37,33 @@ def without_labels(frame: Frame, needed: list[str]) -> Frame:
     return frame.without(dict.fromkeys(some, LABELS))
 
 
+def pairs_of(
+    frame: Frame,
+    given: list[str],
+    alpha: float,
+    top: int | None,
+    threshold: float | None,
+    out: Path | None,
+    n_jobs: int | None,
+    cache: Path | None,
+) -> WideInformation:
+    """Find them, as the options of the command ask for."""
+    from pydine.questions.wide import wide_information
+
+    return wide_information(
+        frame,
+        given or None,
+        alpha=alpha,
+        top=top,
+        threshold=threshold or 0.0,
+        out=out,
+        n_jobs=n_jobs,
+        nan_policy="omit",
+        cache=cache,
+        kinds=frame.kinds,
+    )
+
+
 def tell_pairs(form: Format, frame: Frame, given: list[str], found: WideInformation) -> None:
     """Print what was found."""
     columns = found.columns()

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import digamma, ndtri, polygamma
 
@@ -215,27 +216,41 @@ def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInform
 
 def _on_curve(correlations: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     """Biases and inflations of pairs of columns by ranks, at correlations from 0 to 1, same shapes."""
-    place, knots = np.arctanh(np.minimum(correlations, CURVE[-1])), np.arctanh(CURVE)
-    bias, inflation = (np.interp(place, knots, effect) for effect in _pair_rank_effects(n))
-    return bias, inflation
+    return _rank_curve(n).at(np.arctanh(np.minimum(correlations, CURVE[-1])))
 
 
-@lru_cache(maxsize=CURVES_KEPT)
-def _pair_rank_effects(n: int) -> tuple[FloatArray, FloatArray]:
-    """`rank_effect` of two columns at the correlations of `CURVE`: biases and inflations, shape (len(CURVE),).
+class _RankCurve:
+    """`rank_effect` of two columns, at the correlations of `CURVE` that are asked for, and between them.
 
     The same draws serve at every correlation, so that the curve is smooth.
     """
-    rows = min(n, MOST_BIAS_ROWS)
-    rng = np.random.default_rng(rows)
-    replicates = int(np.clip(CURVE_ROWS / rows, 32, 400))
-    a, e = rng.standard_normal((2, replicates, rows))
-    scores, effects = _row_scores(a), []
-    for r in CURVE:
-        b = r * a + np.sqrt(1.0 - r * r) * e
-        from_ranks, from_rows = (_row_information(*pair) for pair in ((scores, _row_scores(b)), (a, b)))
-        effects.append(_compared(from_ranks, from_rows, rows / n))
-    return np.array([effect.bias for effect in effects]), np.array([effect.inflation for effect in effects])
+
+    def __init__(self, n: int) -> None:
+        self._n, self._knots = n, np.arctanh(CURVE)
+        self._effects = np.full((2, len(CURVE)), np.nan)
+
+    def at(self, places: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Biases and inflations at inverse hyperbolic tangents of correlations, same shapes."""
+        left = np.unique(np.searchsorted(self._knots, places, side="right") - 1)
+        around = np.unique(np.minimum([left, left + 1], len(CURVE) - 1))
+        self._measure(around[np.isnan(self._effects[0, around])])
+        bias, inflation = (np.interp(places, self._knots, effect) for effect in self._effects)
+        return bias, inflation
+
+    def _measure(self, knots: NDArray[np.intp]) -> None:
+        if not len(knots):
+            return
+        rows = min(self._n, MOST_BIAS_ROWS)
+        replicates = int(np.clip(CURVE_ROWS / rows, 32, 400))
+        a, e = np.random.default_rng(rows).standard_normal((2, replicates, rows))
+        scores = _row_scores(a)
+        for knot, r in zip(knots, CURVE[knots], strict=True):
+            b = r * a + np.sqrt(1.0 - r * r) * e
+            from_ranks, from_rows = (_row_information(*pair) for pair in ((scores, _row_scores(b)), (a, b)))
+            self._effects[:, knot] = _compared(from_ranks, from_rows, rows / self._n)
+
+
+_rank_curve = lru_cache(maxsize=CURVES_KEPT)(_RankCurve)
 
 
 def _row_scores(rows: FloatArray) -> FloatArray:

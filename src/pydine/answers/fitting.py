@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pydine.answers.mixed import MixedFit, fit_mixed_question
 from pydine.answers.policy import Mapped, Verdict, mapped, reduced
-from pydine.answers.relearning import replicates
 from pydine.answers.settings import Settings
 from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
@@ -25,12 +23,10 @@ from pydine.bases.learning import Learned, between, gaussian_sensitivity, relear
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.neighbours import completed
 from pydine.bases.student import StudentBase
-from pydine.bases.tables import codes_of, entropy
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents, RankFlow
-from pydine.latents.mixed import is_mixed, with_plain_given
-from pydine.latents.paper import PaperFlow, fit_paper_flow
+from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
@@ -39,9 +35,14 @@ from pydine.units.rows import View, outwards, some_of
 from pydine.work.execution import run
 from pydine.work.plan import autoregressive, unique
 from pydine.work.threads import one_thread
-from pydine.work.tuning import Grid, Trial, tune
 
-FittedFlow = tuple[RankFlow | PaperFlow, Latents]
+# Other kinds of column, the paper's flows and tuning are imported where they are asked for.
+if TYPE_CHECKING:
+    from pydine.answers.mixed import MixedFit
+    from pydine.latents.paper import PaperFlow
+    from pydine.work.tuning import Trial
+
+FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
 SENSITIVITY_ROWS = 300  # answer: that the mean square of a derivative is taken over
 SPARE_ROWS = 10  # answer: that a fold leaves to learn from, beside one for each latent
@@ -148,6 +149,8 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
     settings = settings.seeded()
     if settings.algorithm != "paper":
         if is_mixed(question):
+            from pydine.answers.mixed import fit_mixed_question
+
             return fit_mixed_question(question, settings, partial(fit, settings=settings), workshop)
         plain = with_plain_given(question)
         workshop, question = (workshop if plain is question else None), plain
@@ -200,8 +203,10 @@ def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned
 def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Settings) -> Learned:
     """The same, calibrated by data that the flows generate if that is asked for."""
     learned = learned_of(found.latents, parts, value)
-    if settings.interval != "calibrated" or found.latents.dimensions[2] == 0 or isinstance(found.flow, PaperFlow):
+    if settings.interval != "calibrated" or found.latents.dimensions[2] == 0 or not isinstance(found.flow, RankFlow):
         return learned
+    from pydine.answers.relearning import replicates
+
     alone = replace(settings, interval="fast", cache=None, n_jobs=None, tune=False)
 
     def ask(question: Question) -> float:
@@ -229,11 +234,9 @@ def answered(
 
 def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
     """What is known of a question, in nats: what was estimated, or the verdict."""
-    if isinstance(answer, MixedFit):
-        estimate = answer.estimate
-        details: dict[str, object] = {"weights": estimate.weights}
-        error = float(np.sqrt(np.mean(np.square(estimate.errors))))
-        return _information(question, estimate.value, error, answer.base, details, estimate.errors)
+    if isinstance(answer, Verdict):
+        error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan
+        return _information(question, answer.value, error, "gaussian", {"verdict": answer.name})
     if isinstance(answer, Fit):
         return _information(
             question,
@@ -243,8 +246,10 @@ def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> Info
             dict(answer.information.details),
             answer.information.errors,
         )
-    error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan
-    return _information(question, answer.value, error, "gaussian", {"verdict": answer.name})
+    estimate = answer.estimate
+    details: dict[str, object] = {"weights": estimate.weights}
+    error = float(np.sqrt(np.mean(np.square(estimate.errors))))
+    return _information(question, estimate.value, error, answer.base, details, estimate.errors)
 
 
 def _information(
@@ -276,6 +281,8 @@ def entropy_of(table: Table, columns: Sequence[int]) -> float:
     """Plug-in entropy of discrete columns together, in nats; infinite if one of them is continuous, or partly so."""
     if not table.kinds or any(table.kind(i) is Kind.CONTINUOUS or len(atoms_of_column(table, i)) for i in columns):
         return np.inf
+    from pydine.bases.tables import codes_of, entropy
+
     return entropy(codes_of(table.columns[list(columns)]))
 
 
@@ -290,11 +297,15 @@ def _mapped(question: Question, settings: Settings, workshop: Workshop) -> Mappe
     plain = reduced(question, workshop)
     if isinstance(plain, Verdict):
         return plain
+    from pydine.latents.paper import fit_paper_flow
+
     return Mapped(plain, *fit_paper_flow(plain, settings.paper(), settings.n_jobs))
 
 
 def _tune(question: Question, settings: Settings) -> list[Trial]:
     """Try settings on the flows of x and y given z and, if the base may be a flow, on those of y given x too."""
+    from pydine.work.tuning import Grid, tune
+
     dx, dy, dz = question.dimensions
     untied = without_ties(question)
     workshop = settings.workshop(untied.table)
@@ -361,10 +372,12 @@ def _by_column(question: Question, settings: Settings, workshop: Workshop, fitte
     untied = without_ties(question)
     is_scalar = max(question.dimensions[:2]) == 1
     if settings.algorithm == "paper":
+        from pydine.latents.paper import fit_paper_flow
+
         return fitted if untied is question else fit_paper_flow(untied, settings.paper(), settings.n_jobs)
     is_same = untied is question and is_scalar
     flow, latents = fitted if is_same else workshop.on(untied.table).flow(untied, by_column=True)
-    if question.dimensions[2] == 0 or latents.projection is None or isinstance(flow, PaperFlow):
+    if question.dimensions[2] == 0 or latents.projection is None or not isinstance(flow, RankFlow):
         return flow, latents
     soft = latents.projection.softened(latents.n_rows)
     softened = replace(latents, projection=soft, cross_product=soft.cross_product, dof=soft.dof)

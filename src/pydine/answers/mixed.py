@@ -22,7 +22,8 @@ from pydine.bases.mixed import MixedEstimate, MixedModels, by_densities, closed_
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents
-from pydine.latents.mixed import MixedColumns, MixedMaker, is_mixed, with_plain_given
+from pydine.latents.mixed import MixedColumns, MixedMaker
+from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray, RowArray
 from pydine.work.cache import UnitCache

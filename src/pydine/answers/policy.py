@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,12 @@ from pydine.inputs.checks import enumeration
 from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
-from pydine.latents.kinds import ROWS_PER_FREQUENCY
-from pydine.latents.paper import PaperFlow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray
+
+if TYPE_CHECKING:
+    from pydine.latents.paper import PaperFlow
 
 LEAST_ODDS = 1e6  # answer: against chance, from which on steps that a column of z meets one after another are its own
 
@@ -164,6 +165,8 @@ def _cells(columns: FloatArray) -> NDArray[np.intp]:
 
 def _is_constant_in(codes: NDArray[np.intp], cells: NDArray[np.intp]) -> bool:
     """Whether every cell has one code only, and rows are so many that this says something."""
+    from pydine.latents.kinds import ROWS_PER_FREQUENCY
+
     levels, count = int(codes.max()) + 1, int(cells.max()) + 1
     if len(codes) < ROWS_PER_FREQUENCY * levels * count:
         return False

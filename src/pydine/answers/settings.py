@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pydine.inputs.table import Table
-from pydine.latents.paper import PaperSettings
 from pydine.latents.workshop import Workshop
 from pydine.units.ladder import LadderSettings
 from pydine.work.cache import UnitCache
-from pydine.work.tuning import Trial
+
+if TYPE_CHECKING:
+    from pydine.latents.paper import PaperSettings
+    from pydine.work.tuning import Trial
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 CacheLike = UnitCache | str | os.PathLike[str] | None
@@ -50,13 +52,17 @@ class Settings:
     @classmethod
     def of(cls, algorithm: str, **changes: Any) -> Settings:
         """Return the defaults of an algorithm, with changes."""
+        if algorithm != "paper":
+            return cls(algorithm=algorithm, **changes)
+        from pydine.latents.paper import PaperSettings
+
         paper = {
             "base": "gaussian",
             "n_components": PaperSettings.components,
             "hidden_units": PaperSettings.hidden_units,
             "max_iter": PaperSettings.iterations,
         }
-        return cls(algorithm=algorithm, **{**(paper if algorithm == "paper" else {}), **changes})
+        return cls(algorithm=algorithm, **{**paper, **changes})
 
     def check(self) -> None:
         """Refuse what cannot be meant, naming the parameter."""
@@ -92,6 +98,8 @@ class Settings:
 
     def paper(self) -> PaperSettings:
         """How the paper's flows are fitted."""
+        from pydine.latents.paper import PaperSettings
+
         return PaperSettings(self.hidden_units, self.n_components, self.max_iter, seed=self.seed())
 
     def tuned(self, best: Trial) -> Settings:

@@ -14,7 +14,6 @@ from difflib import get_close_matches
 from numbers import Real
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,11 +36,7 @@ ARRAY_KINDS = {
     "c": "complex numbers",
     "V": "nested lists or records",
 }
-FRAME_KINDS: dict[type[nw.dtypes.DType], str] = {
-    nw.List: "nested lists or records",
-    nw.Array: "nested lists or records",
-    nw.Struct: "nested lists or records",
-}
+NESTED = ("List", "Array", "Struct")  # types of columns of frames, as narwhals calls them
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +108,10 @@ def read_columns(label: str, value: Any, source: Source | None = None) -> Column
             "pass data=frame to name columns, or pass the values themselves."
         )
     frame = _from_native(label, value)
-    if isinstance(frame, nw.DataFrame):
+    if _is_wrapped(frame, "DataFrame"):
         names = tuple(_display(name) for name in frame.columns)
         return _stack(label, names, [frame.get_column(name) for name in frame.columns])
-    if isinstance(frame, nw.Series):
+    if _is_wrapped(frame, "Series"):
         names = (label,) if frame.name in (None, "") else (_display(frame.name),)
         return _stack(label, names, [frame])
     return _from_array(label, value)
@@ -143,7 +138,7 @@ class Source:
         if isinstance(data, Mapping):
             return cls(tuple(data), data.__getitem__)
         frame = _from_native("data", data)
-        if isinstance(frame, nw.DataFrame):
+        if _is_wrapped(frame, "DataFrame"):
             return cls(tuple(frame.columns), frame.get_column)
         array = _as_array("data", data)
         if array.dtype.names is not None and array.ndim == 1:
@@ -172,7 +167,7 @@ class Source:
         """
         wanted = [self._find(label, name) for name in self._references(label, value)]
         columns = [self.column(name) for name in wanted]
-        series = [c if isinstance(c, nw.Series) else _one_column(label, c) for c in columns]
+        series = [c if _is_wrapped(c, "Series") else _one_column(label, c) for c in columns]
         return _stack(label, tuple(_display(name) for name in wanted), series)
 
     def _references(self, label: str, value: Any) -> list[Any]:
@@ -219,6 +214,10 @@ def _quoted_list(names: Iterable[object], limit: int) -> str:
 
 def _from_native(label: str, value: Any) -> Any:
     """Wrap a series or a frame of any library that narwhals knows; anything else comes back as it is."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return value
+    import narwhals as nw  # takes its time, and arrays do not need it
+
     value = with_different_names(label, _as_series(value))
     try:
         frame = nw.from_native(value, allow_series=True, pass_through=True)
@@ -227,6 +226,12 @@ def _from_native(label: str, value: Any) -> Any:
     if isinstance(frame, nw.LazyFrame):
         raise ValueError(f"{label} must hold values, but is a lazy {type(value).__name__}; collect it first.")
     return frame
+
+
+def _is_wrapped(value: Any, kind: str) -> bool:
+    """Whether narwhals has wrapped something as a ``"Series"`` or a ``"DataFrame"``."""
+    wrapper = sys.modules.get("narwhals")  # what nobody has imported has wrapped nothing
+    return wrapper is not None and isinstance(value, getattr(wrapper, kind))
 
 
 def _as_series(value: Any) -> Any:
@@ -276,8 +281,10 @@ class _Read(NamedTuple):
 
 def _read_column(where: str, column: Any) -> _Read:
     """Read a narwhals series or a 1-D array."""
-    if not isinstance(column, nw.Series):
+    if not _is_wrapped(column, "Series"):
         return _read_array(where, column)
+    import narwhals as nw
+
     dtype = column.dtype
     if dtype.is_numeric():
         return _Read(_as_numbers(column))
@@ -293,11 +300,13 @@ def _read_column(where: str, column: Any) -> _Read:
         return _read_array(where, np.asarray(column.to_numpy()))
     if dtype.is_temporal():
         raise _not_real(where, "dates or times")
-    raise _not_real(where, FRAME_KINDS.get(type(dtype), "Python objects"))
+    raise _not_real(where, "nested lists or records" if type(dtype).__name__ in NESTED else "Python objects")
 
 
 def _as_numbers(column: Any) -> FloatArray:
     """A narwhals series of numbers as float64 (n,), nulls as NaN."""
+    import narwhals as nw
+
     try:
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
     except ValueError:  # Arrow refuses whole numbers that have no float64 of their own; the others round them
@@ -351,7 +360,7 @@ def _from_array(label: str, value: Any) -> Columns:
 def _one_column(label: str, value: Any) -> Any:
     """Take one column out of a mapping or an array: a narwhals series or a 1-D array."""
     series = _from_native(label, value)
-    if isinstance(series, nw.Series):
+    if _is_wrapped(series, "Series"):
         return series
     array = _as_array(label, value)
     if array.ndim != 1:

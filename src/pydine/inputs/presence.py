@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,6 +80,8 @@ class Presence:
         }
 
     def _rows_of(self, i: int, key: Hashable, positions: NDArray[np.intp]) -> Any:
+        import narwhals as nw
+
         column = nw.from_native(self.column(key), series_only=True, pass_through=True)
         if isinstance(column, nw.Series):
             return column[positions].to_native()

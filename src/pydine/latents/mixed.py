@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import qr
 
-from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.canonical import canonical
 from pydine.latents.conditionals import Conditional, Context, fit_conditionals
@@ -36,23 +35,12 @@ from pydine.work.cache import UnitCache
 
 SMALLEST_RESIDUAL = 1e-8  # guard: variance of a residual of which anything is left
 
-__all__ = ["MixedColumns", "MixedMaker", "is_mixed", "with_plain_given"]
+__all__ = ["MixedColumns", "MixedMaker", "PlainGiven", "PlainQuestion", "with_indicators"]
 
 
-def is_mixed(question: Question) -> bool:
-    """Whether a side has a column that is not continuous."""
+def with_indicators(question: Question) -> PlainQuestion:
+    """A question whose given columns are numbers: indicators of labels and of point masses, mid-ranks of steps."""
     table = question.table
-    return any(table.kind(i) is not Kind.CONTINUOUS for i in (*question.x, *question.y))
-
-
-def with_plain_given(question: Question) -> Question:
-    """A question about continuous sides with what is given as numbers alone: labels are indicators.
-
-    Ordered steps are their mid-ranks, and point masses among them have an indicator of their own.
-    """
-    table = question.table
-    if not any(_needs_indicators(table.columns[i], table.kind(i)) for i in question.given):
-        return question
     every = (*question.x, *question.y, *question.given)
     columns = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
     sides, dx = len(question.x) + len(question.y), len(question.x)
@@ -66,13 +54,6 @@ def with_plain_given(question: Question) -> Question:
     return PlainQuestion(
         Table(rows, tuple(names), table.kept), places[:dx], places[dx:sides], places[sides:], as_numbers=given
     )
-
-
-def _needs_indicators(column: FloatArray, kind: Kind) -> bool:
-    """Whether a column that is given says more than its mid-ranks do: three labels or more, or point masses."""
-    if kind is Kind.NOMINAL:
-        return len(np.unique(column)) > 2
-    return kind is Kind.ORDINAL and len(atoms_of(column)) > 0
 
 
 @dataclass(frozen=True, eq=False)

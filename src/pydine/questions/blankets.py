@@ -22,7 +22,7 @@ from pydine.inputs.columns import Columns
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import with_kinds
 from pydine.inputs.table import Question, Table
-from pydine.latents.mixed import is_mixed
+from pydine.latents.plain import is_mixed
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test
 from pydine.types import FloatArray

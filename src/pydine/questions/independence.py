@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
-from pydine.inputs.streams import Sample
 from pydine.nulls.analytic import STATISTICS, combined, named_order, sides_of, summary
 from pydine.nulls.blocks import BLOCKS
 from pydine.questions.streamed import is_refinable, of_sample, refined, sample_of
 from pydine.results import IndependenceTestResult
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
+
+if TYPE_CHECKING:
+    from pydine.inputs.streams import Sample
 
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pydine.answers.fitting import Fit, fit, information_of
-from pydine.answers.mixed import MixedFit
 from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
@@ -21,6 +20,9 @@ from pydine.results import InformationEstimate, PointwiseInformation
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 from pydine.work.cache import UnitCache
+
+if TYPE_CHECKING:
+    from pydine.answers.mixed import MixedFit
 
 MOST_POINTS = 5000  # memory: rows that an estimate keeps to be drawn
 

@@ -13,21 +13,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pydine.answers.fitting import Fit, answered, learned_of
-from pydine.answers.mixed import MixedFit
 from pydine.answers.policy import Verdict
 from pydine.bases.average import moved, pooled
 from pydine.bases.gaussian import GaussianBase
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_nan_policy
-from pydine.inputs.streams import Sample, Stream, stream_of
 from pydine.latents.flows import RankFlow
-from pydine.questions.sums import Sums
 from pydine.results.estimates import InformationEstimate
+
+# Streams and their sums are imported when data may be one.
+if TYPE_CHECKING:
+    from pydine.answers.mixed import MixedFit
+    from pydine.inputs.streams import Sample, Stream
+    from pydine.questions.sums import Sums
 
 __all__ = ["SampledWarning", "is_refinable", "of_sample", "refined", "sample_of", "warn_sampled"]
 
@@ -39,6 +42,10 @@ class SampledWarning(UserWarning):
 def sample_of(data: Any, wanted: Iterable[Any] | None, nan_policy: str, most_bytes: int | None = None) -> Sample | None:
     """A sample of the columns that are named, or of all; None if the data are in memory."""
     check_nan_policy(nan_policy)
+    if data is None:
+        return None
+    from pydine.inputs.streams import Sample, stream_of
+
     stream = stream_of(data)
     if stream is None:
         return None
@@ -89,6 +96,8 @@ def warn_sampled(what: str, sample: Sample, summed: str) -> None:
 
 def refined(answer: Fit, sample: Sample, n_jobs: int | None = None) -> tuple[Fit, Sums]:
     """An answer from a sample, with the closed form of all rows in place of the sample's."""
+    from pydine.questions.sums import Sums
+
     if not isinstance(answer.flow, RankFlow):
         raise ValueError("data that are streamed need algorithm='ladder'; the paper's flows are fitted to all rows.")
     dx, dy, _ = answer.question.dimensions

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
 from pydine.types import FloatArray
@@ -43,6 +41,8 @@ def interval_ends(
     low, high : float or ndarray
         In nats, and not negative; NaN where an error is unknown, infinite where the value is.
     """
+    from statistics import NormalDist  # is imported when an interval is asked for
+
     quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
     with np.errstate(invalid="ignore"):
         low, high = _moved(values, below, -quantile), _moved(values, above, quantile)

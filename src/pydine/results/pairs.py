@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -253,6 +252,8 @@ class PairwiseInformation(Record):
 
 
 def _frame(columns: dict[str, list[Any]], backend: str) -> Any:
+    import narwhals as nw  # takes as long to import as much of this package
+
     try:
         return nw.from_dict(columns, backend=cast(Any, backend)).to_native()
     except ImportError:

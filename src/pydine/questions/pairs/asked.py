@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,13 @@ from pydine.bases.gaussian import algorithmic_errors
 from pydine.bases.learning import pairs_with_unlearned, with_unlearned
 from pydine.inputs.kinds import Kind
 from pydine.inputs.reading import Variables
-from pydine.inputs.streams import Sample
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
-from pydine.latents.mixed import is_mixed, with_plain_given
+from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test, combined, pairwise_test
 from pydine.nulls.screening import not_gaussian
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs
-from pydine.questions.sums import Sums
 from pydine.results import InformationEstimate
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
@@ -34,6 +32,9 @@ from pydine.work.asking import ask_all
 from pydine.work.cache import UnitCache, fit_units
 from pydine.work.execution import is_sent_away
 from pydine.work.tasks import UnitTask
+
+if TYPE_CHECKING:
+    from pydine.inputs.streams import Sample
 
 ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 # answer: rows times pairs up to which every pair given others has its own projection: those take a few seconds, and
@@ -193,6 +194,8 @@ class Asked:
         stops = np.cumsum([len(block) for block in blocks]).tolist()
         variables = [slice(stop - len(block), stop) for block, stop in zip(blocks, stops, strict=True)]
         batches = (rows[:, places] for rows in sample.all_rows())
+        from pydine.questions.sums import Sums
+
         sums = Sums.of(flow, latents, variables, batches, self.settings.n_jobs)
         where = dict(zip(left, variables, strict=True))
         for k in range(len(found.values)):

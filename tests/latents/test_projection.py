@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pydine.bases.closed_form import gaussian_information, wishart_bias
 from pydine.latents.functions import MOST_UNITS, SKETCHES, FunctionsOfZ
 from pydine.latents.projection import FIRST_SHARE, LARGEST_SHARE, NONLINEAR_WEIGHT, ROWS_AT_ONCE, Projection
 from pydine.units.ladder import LadderSettings, fit_ladder
@@ -66,7 +67,9 @@ def residual_maker(z, features):
     projection = project(latents, z, features)
     maker = projection.of_sample(np.eye(n), list(projection.blocks(z)))
     # Where functions count in part the matrix is no longer its own square.
-    np.testing.assert_allclose(projection.cross_product, latents @ maker @ maker @ latents.T, atol=1e-7)
+    squared = maker @ maker
+    scale = projection.dof / np.trace(squared)
+    np.testing.assert_allclose(projection.cross_product, latents @ squared @ latents.T * scale, atol=1e-7)
     return maker, projection.dof
 
 
@@ -273,7 +276,7 @@ class TestSoftened:
         latents[0] += np.sin(z[0])
         soft = project(latents, z, waves).softened(300)
         left = soft(latents, z)
-        np.testing.assert_allclose(soft.cross_product, left @ left.T, atol=1e-8)
+        np.testing.assert_allclose(soft.cross_product, left @ left.T * scale_of(soft, 300), atol=1e-8)
         assert ((soft.shares >= 0.0) & (soft.shares <= 1.0)).all()
 
 
@@ -364,6 +367,11 @@ class TestFunctionsOfZ:
         np.testing.assert_array_equal(again(latents, z), projection(latents, z))
 
 
+def scale_of(projection, n):
+    """What the cross-products of n residuals are multiplied by, so that there are as many as degrees of freedom."""
+    return projection.dof / ((1.0 - projection.shares) ** 2 - 1.0 + n / len(projection.shares)).sum()
+
+
 def followed(size, n=300):
     """Two latents that follow waves of z by so much, and z."""
     latents, z = sample(n, d=2, seed=1)
@@ -390,11 +398,25 @@ class TestShares:
         np.testing.assert_allclose(projection.residuals(latents, blocks), latents @ maker, atol=1e-7)
         np.testing.assert_allclose(projection(latents, z), latents @ maker, atol=1e-7)
         np.testing.assert_allclose(projection.of_sample(np.eye(150), blocks), maker, atol=1e-7)
-        np.testing.assert_allclose(projection.cross_product, latents @ maker @ maker @ latents.T, atol=1e-6)
-        assert projection.dof == pytest.approx(np.trace(maker @ maker), abs=1e-7)
+        squared = maker @ maker
+        scale = projection.dof / np.trace(squared)
+        np.testing.assert_allclose(projection.cross_product, latents @ squared @ latents.T * scale, atol=1e-6)
+        assert projection.dof == pytest.approx(np.trace(squared) ** 2 / np.trace(squared @ squared), abs=1e-7)
         leverages = projection.leverages(blocks)
-        np.testing.assert_allclose(leverages, 1.0 - np.diag(maker @ maker), atol=1e-7)
-        assert leverages.sum() == pytest.approx(150 - projection.dof, abs=1e-7)
+        np.testing.assert_allclose(leverages, 1.0 - np.diag(squared), atol=1e-7)
+
+    def test_chance_is_that_of_the_degrees_of_freedom(self):
+        """Independent sides of several columns: the closed form less its bias is 0 on average."""
+        rng, n, d, found = np.random.default_rng(5), 150, 6, []
+        z = rng.standard_normal((2, n))
+        functions = Functions(2, many)
+        for _ in range(60):
+            latents = rng.standard_normal((2 * d, n))
+            projection = Projection.fit(latents, z, functions, nonlinear=0.08, dx=d)
+            assert projection.shares.min() < 0.6
+            covariance = projection.cross_product / projection.dof
+            found.append(gaussian_information(covariance, d) - wishart_bias(d, d, projection.dof))
+        assert abs(np.mean(found)) < 4.0 * np.std(found) / np.sqrt(len(found))
 
     def test_a_share_of_one_is_the_orthogonal_projection(self):
         latents, z = followed(0.0)
@@ -445,5 +467,6 @@ class TestShares:
         moved = np.array([-latents[1], latents[0]])
         expected = projection(latents, z)
         np.testing.assert_allclose(flipped(moved, z), [-expected[1], expected[0]], atol=1e-12)
-        np.testing.assert_allclose(flipped.cross_product, flipped(moved, z) @ flipped(moved, z).T, atol=1e-7)
+        left = flipped(moved, z)
+        np.testing.assert_allclose(flipped.cross_product, left @ left.T * scale_of(flipped, 300), atol=1e-7)
         assert flipped.dof == projection.dof

@@ -22,7 +22,8 @@ def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:
     """What each of several bases, from plain to rich, counts, shape (bases,).
 
     A richer base takes over from the average of the plainer ones as it predicts held-out rows better than they do: not
-    at all below two standard errors of its gain, altogether from four on. The last bases, as many as are `nested`, are
+    at all below two standard errors of its gain, altogether from four on. What a plain base loses to the noise of its
+    covariance is no gain of the others (`FittedBase.promise`). The last bases, as many as are `nested`, are
     stacks of which each has the members of the one before it: none is more of a risk than the others, so they are
     averaged first, each by whether it is better at all, and take over together.
     """
@@ -37,11 +38,11 @@ def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:
 
 def _climbed(bases: Sequence[FittedBase], errors: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
     """What each of several bases counts, if each takes over by so many standard errors, and their average (n,)."""
-    weights, held = np.ones(1), bases[0].held_out
+    weights, held = np.ones(1), bases[0].promise
     for base in bases[1:]:
-        share = smooth_step(in_errors(base.held_out - held), *errors)
+        share = smooth_step(in_errors(base.promise - held), *errors)
         weights = np.append(weights * (1.0 - share), share)
-        held = (1.0 - share) * held + share * base.held_out
+        held = (1.0 - share) * held + share * base.promise
     return weights, held
 
 

@@ -46,6 +46,8 @@ class FittedBase:
     optimism : float
         By how many nats the base says more of rows that its models have seen than of rows that they have not, beyond
         what a plain base does: half of it is in the value.
+    chance : float
+        What chance adds to the base's closed form in a sample of this size, in nats, which was taken off its value.
     slope : float
         Of a base that learned from some of the rows: by how much its value follows that of the Gaussian base from these
         rows to all (see `average.of_all_rows`).
@@ -58,12 +60,23 @@ class FittedBase:
     evaluate: Callable[[], FloatArray]
     details: dict[str, object] = field(default_factory=dict)
     optimism: float = 0.0
+    chance: float = 0.0
     slope: float = 0.0
 
     @cached_property
     def held_out(self) -> FloatArray:
         """Log-ratios of the sample's rows, each by models that have not seen the row, in nats, shape (n,)."""
         return self.evaluate()
+
+    @property
+    def promise(self) -> FloatArray:
+        """The same, as the base would say it if rows were many, as far as that is known; shape (n,).
+
+        A covariance of many columns that is learned from few rows predicts others badly, and whatever is steadier does
+        better. That is no evidence of a shape, and the closed form's value is free of it.
+        """
+        shortfall = min(max(self.value - float(self.held_out.mean()), 0.0), self.chance)
+        return self.held_out + shortfall
 
 
 class Base(Protocol):

@@ -47,12 +47,13 @@ class GaussianBase:
         covariance = latents.cross_product / dof
         value, error = gaussian_information(covariance, dx), gaussian_standard_error(covariance, dx, dof)
         details: dict[str, object] = {}
+        chance = wishart_bias(dx, dy, dof) if self.corrected else 0.0
         if self.corrected:
             ranks = rank_effect(covariance, dx, dof, latents.n_rows)
-            details = {"wishart_bias": wishart_bias(dx, dy, dof), "rank_bias": ranks.bias}
-            value, error = value - wishart_bias(dx, dy, dof) - ranks.bias, error * ranks.inflation
+            details = {"wishart_bias": chance, "rank_bias": ranks.bias}
+            value, error = value - chance - ranks.bias, error * ranks.inflation
         ratio = EllipticalRatio(covariance, np.inf, dx)
-        return FittedBase("gaussian", value, error, ratio, partial(self._held_out, latents), details)
+        return FittedBase("gaussian", value, error, ratio, partial(self._held_out, latents), details, chance=chance)
 
     def _held_out(self, latents: Latents) -> FloatArray:
         """Log-ratios with the covariance of the other folds, less chance, mixed with independence.

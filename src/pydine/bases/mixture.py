@@ -21,7 +21,7 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.rows import dealt
 
 MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
-ROWS_PER_COLUMN = 2.0  # answer: that a component needs at least, for each column and two more
+ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: that a component needs at least: 8 rows where each side is one column
 SPLIT = 0.7  # answer: how far the halves of a component are from its middle, in deviations
 ITERATIONS, TOLERANCE = 15, 1e-4  # answer: of EM after each split, the latter in nats a row; more add nothing
 # answer: nats of the first fold's rows that a mixture and the next larger ones, so many in all, must add to the
@@ -139,7 +139,8 @@ class _Fold:
         """Mixtures of 2, 4, 8, ... components, as many as rows allow."""
         (d, n), model = self.rows.shape, Gaussians.one(self.rows)
         prior = model.covariances[0].copy()
-        while 2.0 * ROWS_PER_COLUMN * (d + 2.0) * len(model.weights) <= n and len(model.weights) < MOST_COMPONENTS:
+        needed = ROWS_PER_PARAMETER * (1 + d + d * (d + 1) // 2)  # a weight, a mean and a covariance
+        while 2.0 * needed * len(model.weights) <= n and len(model.weights) < MOST_COMPONENTS:
             model = model.doubled(self.rows, prior)
             yield model
 

@@ -43,10 +43,14 @@ class StudentBase:
         ratio = EllipticalRatio(correlation, degrees, dx, maps)
         value, error = mean_and_error(ratio.of(t))
         ranks = rank_effect(correlation, dx, latents.dof, n)
-        details = {"wishart_bias": wishart_bias(dx, dy, latents.dof), "rank_bias": ranks.bias}
-        value -= sum(details.values())
+        chance = wishart_bias(dx, dy, latents.dof)
+        details: dict[str, object] = {
+            "wishart_bias": chance,
+            "rank_bias": ranks.bias,
+            "student_degrees": degrees,
+        }
         held_out = partial(self._held_out, latents, t, degrees)
-        return FittedBase("student", value, error, ratio, held_out, {**details, "student_degrees": degrees})
+        return FittedBase("student", value - chance - ranks.bias, error, ratio, held_out, details, chance=chance)
 
     def _held_out(self, latents: Latents, t: FloatArray, degrees: float) -> FloatArray:
         """Log-ratios of Student scores (d, n) with the correlation of the other folds, mixed with independence."""

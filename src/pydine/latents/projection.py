@@ -98,9 +98,9 @@ class Projection:
         Cholesky factor of their cross-products.
     coefficients : ndarray, shape (r, d)
     cross_product : ndarray, shape (d, d)
-        Of the residuals, summed over rows.
+        That of the residuals, summed over rows and scaled to `dof`, so that their ratio is the covariance.
     dof : float
-        Degrees of freedom that remain: rows less functions used, each as far as it is.
+        Degrees of freedom that remain (see `degrees_left`).
     """
 
     functions: FunctionsOfZ
@@ -170,12 +170,10 @@ class Projection:
         shares = _shares(white * white, totals, n, dx, n_always, nonlinear)
         used = len(shares)
         chosen, factor, white = chosen[:used], factor[:used, :used], white[:used]
-        taken = _taken(shares)
         coefficients = solve_triangular(factor, white * shares[:, None], lower=True, trans=1)
-        if total.ndim == 1:
-            return cls(functions, chosen, shares, factor, coefficients, np.empty((0, 0)), n - float(taken.sum()))
-        cross = total - (white.T * taken) @ white
-        return cls(functions, chosen, shares, factor, coefficients, 0.5 * (cross + cross.T), n - float(taken.sum()))
+        dof = degrees_left(n, shares)
+        cross = _scaled(total, white, shares, n) if total.ndim == 2 else np.empty((0, 0))
+        return cls(functions, chosen, shares, factor, coefficients, cross, dof)
 
     def __call__(self, latents: FloatArray, z: FloatArray) -> FloatArray:
         """Residuals of latents (d, n) given z (dz, n), shape (d, n)."""
@@ -196,7 +194,8 @@ class Projection:
         """
         scaled = np.tril(self.factor).T @ self.coefficients
         white = np.divide(scaled, self.shares[:, None], out=np.zeros(scaled.shape), where=self.shares[:, None] > 1e-6)
-        total = self.cross_product + (white.T * _taken(self.shares)) @ white
+        cross = self.cross_product * (_left(n, self.shares) / self.dof)
+        total = cross + (white.T * squares_taken(self.shares)) @ white
         noise = np.maximum(np.diag(self.cross_product) / self.dof, SMALLEST_REMAINDER)
         energies = (white * white / noise).mean(axis=1)
         shares, start, size = np.zeros(len(white)), 0, self.functions.n_always
@@ -205,11 +204,9 @@ class Projection:
             chance = max(1.0 - 2.0 / (block.size * len(noise)), 0.0)
             shares[start : start + size] = max(0.0, 1.0 - chance / max(float(block.mean()), SMALLEST_REMAINDER))
             start, size = start + size, FIRST_BLOCK if start == 0 else 2 * size
-        taken = _taken(shares)
-        cross = total - (white.T * taken) @ white
         coefficients = solve_triangular(self.factor, white * shares[:, None], lower=True, trans=1)
-        dof = n - float(taken.sum())
-        return replace(self, shares=shares, coefficients=coefficients, cross_product=0.5 * (cross + cross.T), dof=dof)
+        cross = _scaled(total, white, shares, n)
+        return replace(self, shares=shares, coefficients=coefficients, cross_product=cross, dof=degrees_left(n, shares))
 
     def blocks(self, z: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         """Evaluate the functions that are used at rows of z (dz, n), some rows at a time."""
@@ -227,7 +224,7 @@ class Projection:
     def leverages(self, blocks: Blocks) -> FloatArray:
         """What share of each row of the sample the functions take up: between 0 and 1, shape (n,)."""
         whites = (solve_triangular(self.factor, functions.T, lower=True) for _, functions in blocks)
-        return np.concatenate([_taken(self.shares) @ (white * white) for white in whites])
+        return np.concatenate([squares_taken(self.shares) @ (white * white) for white in whites])
 
     def of_sample(self, columns: FloatArray, blocks: Blocks) -> FloatArray:
         """Project the same functions out of other columns (d, n) of the sample that the projection was fitted on."""
@@ -272,9 +269,32 @@ def _independent(
     return np.concatenate([always, n_always + pivots[:enough]]), whole, r
 
 
-def _taken(shares: FloatArray) -> FloatArray:
+def degrees_left(n: int, shares: FloatArray) -> float:
+    """Degrees of freedom of n rows without these shares of orthonormal functions.
+
+    Where a function is taken out in part, sums of products of residuals are weighted sums of independent products. A
+    correlation has the variance 1 / f, and small-sample bias accordingly, with Satterthwaite's (1946) f, the square of
+    the weights' sum over the sum of their squares: n less the functions where each is taken out or left.
+    """
+    kept = 1.0 - squares_taken(shares)
+    return _left(n, shares) ** 2 / (n - len(shares) + float((kept * kept).sum()))
+
+
+def squares_taken(shares: FloatArray) -> FloatArray:
     """How much of a function's sum of squares goes when a share of the function is taken out: 1 - (1 - share)^2."""
     return shares * (2.0 - shares)
+
+
+def _left(n: int, shares: FloatArray) -> float:
+    """What is left of a sum of squares of n rows of noise."""
+    return n - float(squares_taken(shares).sum())
+
+
+def _scaled(total: FloatArray, white: FloatArray, shares: FloatArray, n: int) -> FloatArray:
+    """Cross-products of residuals (d, d), scaled to their degrees of freedom, from those of n rows of latents."""
+    cross = (total - (white.T * squares_taken(shares)) @ white) * (degrees_left(n, shares) / _left(n, shares))
+    symmetric: FloatArray = 0.5 * (cross + cross.T)
+    return symmetric
 
 
 def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always: int, nonlinear: float) -> FloatArray:

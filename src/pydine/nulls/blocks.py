@@ -75,7 +75,7 @@ class Sides:
         that they share. Squared residuals divided by what is left of their row are free of that (MacKinnon and
         White's HC2).
         """
-        spread = 1.0 if self.leverages is None else _spread(self.leverages, self.dof)
+        spread = 1.0 if self.leverages is None else _spread(self.leverages)
         blocks: FloatArray = self._statistics(_as_they_are, spread=spread)[0]
         return blocks
 
@@ -154,11 +154,11 @@ class _Shifts:
         return sums
 
 
-def _spread(leverages: FloatArray, dof: float) -> FloatArray:
+def _spread(leverages: FloatArray) -> FloatArray:
     """What a row's product of squared residuals is multiplied by: the inverse square of what is left of it, (n,)."""
     left, n = 1.0 - leverages, len(leverages)
     counted = left > LEAST_LEFT  # of the others too little is left to tell their spread
-    spread: FloatArray = np.where(counted, (dof / n / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
+    spread: FloatArray = np.where(counted, (left.mean() / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
     return spread
 
 
@@ -229,7 +229,7 @@ class Tiles:
         """Scale columns and squares, in place."""
         for part in (columns, squares):
             part /= np.sqrt(np.einsum("ij,ij->i", part, part) / dof)[:, None]
-        return cls(columns, squares, _spread(leverages, dof), dof, squared)
+        return cls(columns, squares, _spread(leverages), dof, squared)
 
     def correlations(self, first: slice, second: slice) -> FloatArray:
         """Of columns, as they are, shape (p1, p2)."""

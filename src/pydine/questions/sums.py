@@ -18,6 +18,7 @@ from scipy.linalg import solve_triangular
 
 from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, rank_effect, wishart_bias
 from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.projection import degrees_left, squares_taken
 from pydine.nulls.blocks import ROOT_OF_SQUARES, closed_form, mean_of_squares, wilks_pvalue
 from pydine.types import FloatArray
 from pydine.work.execution import in_order
@@ -75,7 +76,7 @@ class Sums(NamedTuple):
                 total = found if total is None else total.plus(found)
         if total is None:
             raise ValueError("there are no rows to add up")
-        cross, dof = maps.cross_product(total), total.n - float(_taken(flow.projection.shares).sum())
+        cross, dof = maps.cross_product(total), degrees_left(total.n, flow.projection.shares)
         return cls(total.n, cross, total.fourth, total.third, maps.is_square[:, 0], dof, tuple(variables))
 
     @property
@@ -239,14 +240,9 @@ class _Maps:
 
     def cross_product(self, total: _Added) -> FloatArray:
         """Of latents and squares, with the functions of z projected out as far as they count, shape (2d, 2d)."""
-        factor, kept = np.linalg.cholesky(total.size), 1.0 - _taken(self.flow.projection.shares)
+        factor, kept = np.linalg.cholesky(total.size), 1.0 - squares_taken(self.flow.projection.shares)
         missed = solve_triangular(factor, total.explained, lower=True)
         white = factor.T @ self.full + missed
         cross = total.left - missed.T @ missed + (white.T * kept) @ white
         symmetric: FloatArray = 0.5 * (cross + cross.T)
         return symmetric
-
-
-def _taken(shares: FloatArray) -> FloatArray:
-    """How much of a function's sum of squares goes when a share of the function is taken out."""
-    return shares * (2.0 - shares)

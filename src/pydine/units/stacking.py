@@ -76,10 +76,12 @@ class Stack:
         well: the ladder grows with the rows, so whatever is still being learned makes for optimism. How much of it is
         left depends on the context: errors of functions of c columns with two derivatives fall as n^(-4 / (4 + c)) at
         best (Stone 1982), and the slower they fall, the more is left of what one doubling of the rows would teach.
+        Latents come from the mixture's distribution function, which models of little weight hardly move however
+        much they follow rows that they have seen; so it counts as far as there are models beside the marginal rung.
         """
         unit, held = self.unit(), self.held_out(context.shape[1])
         rows = np.flatnonzero(~np.isnan(held))
         seen = unit.log_density(target[..., rows], np.ascontiguousarray(context[:, rows]))
         optimism = max(total(seen - held[rows]) / len(rows), 0.0)
         rate = 2.0 * DERIVATIVES / (2.0 * DERIVATIVES + len(context))
-        return replace(unit, unlearned=optimism / (2.0**rate - 1.0)), held
+        return replace(unit, unlearned=(1.0 - unit.marginal_weight) * optimism / (2.0**rate - 1.0)), held

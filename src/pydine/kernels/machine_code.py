@@ -25,6 +25,7 @@ __all__ = ["KEPT", "KeptCode", "is_whole", "keep", "place", "temporary_folder"]
 
 caching: Any = import_module("numba.core.caching")  # nothing there has types
 serialize: Any = import_module("numba.core.serialize")
+runtime: Any = import_module("numba.core.runtime").rtsys
 
 DIGEST_BYTES = 32  # fact: of BLAKE2b
 SUFFIX = ".code"
@@ -139,6 +140,16 @@ class _Implementation(caching.CompileResultCacheImpl):
 
 class _Cache(caching.FunctionCache):
     _impl_class = _Implementation
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Read what was kept; all that it calls for is Numba's allocator.
+
+        Numba first imports and registers whatever it could compile, which takes a third of a short process. What is
+        not kept and has to be compiled asks for that by itself.
+        """
+        runtime.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, target_context)
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep what was compiled; where the disk is full or gone it is compiled again next time."""

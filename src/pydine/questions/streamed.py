@@ -42,7 +42,7 @@ class SampledWarning(UserWarning):
 def sample_of(data: Any, wanted: Iterable[Any] | None, nan_policy: str, most_bytes: int | None = None) -> Sample | None:
     """A sample of the columns that are named, or of all; None if the data are in memory."""
     check_nan_policy(nan_policy)
-    if data is None:
+    if data is None or isinstance(data, np.ndarray):
         return None
     from pydine.inputs.streams import Sample, stream_of
 

@@ -23,7 +23,7 @@ from pydine.units.rows import some_of
 
 NEIGHBOURS = 4  # answer: fewer are noisier, more see less; chosen on ten shapes other than those reported
 OF_Z = 0.5  # answer: what distances in z count beside those in latents, which hardly follow it; chosen likewise
-MOST_ASKED = 4000  # answer: rows whose neighbours are sought, for the time
+MOST_ASKED = 10_000  # answer: rows whose neighbours are sought, for the time
 MANY_TIES = 0.05  # answer: share of rows with a value of z that others have too, for whom boxes are to be counted out
 POINTS = -(3.0**-0.5), 3.0**-0.5  # fact: Gauss's two points between -1 and 1
 

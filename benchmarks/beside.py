@@ -88,7 +88,8 @@ WHOLE = {
 def whole(code: str, folder: Path) -> dict[str, float]:
     """Processor milliseconds and peak MiB of a process."""
     with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
-        table.write("a,b\n" + "".join(f"{i * 0.37 % 1},{i * i * 0.11 % 1}\n" for i in range(400)))
+        # Values that do not repeat: other versions know no other kind of column.
+        table.write("a,b\n" + "".join(f"{i * 0.618033 % 1},{i * i * 0.414213 % 1}\n" for i in range(400)))
         table.flush()
         environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
         command = [sys.executable, "-W", "ignore", "-c", code.replace("{csv}", table.name)]

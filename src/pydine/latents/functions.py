@@ -148,8 +148,13 @@ def _bumps(z: FloatArray, centres: FloatArray) -> FloatArray:
 
     NumPy is fast in float32; any smooth function serves, so the rounding of the exponential does not matter.
     """
-    squares = (z * z).sum(axis=0)[:, None] + (centres * centres).sum(axis=0) - 2.0 * (z.T @ centres)
-    bumps: FloatArray = np.exp((squares * (-0.5 / (BUMP_WIDTH**2 * len(z)))).astype(np.float32))
+    squares = (z * z).sum(axis=0)[:, None] + (centres * centres).sum(axis=0)
+    products = z.T @ centres
+    products *= 2.0
+    squares -= products
+    squares *= -0.5 / (BUMP_WIDTH**2 * len(z))
+    exponents = squares.astype(np.float32)
+    bumps: FloatArray = np.exp(exponents, out=exponents)
     return bumps
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +15,6 @@ from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.questions.streamed import is_refinable, of_sample, refined, sample_of
 from pydine.results import InformationEstimate, PointwiseInformation
-from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 from pydine.work.cache import UnitCache
 
@@ -102,28 +99,21 @@ def mutual_information(
     if isinstance(answer, Verdict):
         warn_if_determined(answer, question)
         return information
-    return replace(information, points=_Points.of(answer))
+    return replace(information, points=_Points(answer))
 
 
 @dataclass(frozen=True)
 class _Points:
-    """Some rows of a fit, to be drawn: places in the data, latents (dx + dy, n), and what makes their log-ratios."""
+    """Some rows of a fit, once somebody wants to draw them."""
 
-    rows: RowArray
-    dx: int
-    latents: FloatArray
-    values: Callable[[], FloatArray]
-
-    @classmethod
-    def of(cls, fitted: Fit | MixedFit) -> _Points:
-        latents = fitted.heaviest.latents
-        rows = np.sort(some_of(latents.outwards, MOST_POINTS))
-        positions = fitted.question.table.positions[rows]
-        return cls(positions, latents.dimensions[0], latents.both[:, rows], partial(fitted.of_rows, rows))
+    fitted: Fit | MixedFit
 
     def __call__(self, information: InformationEstimate) -> PointwiseInformation:
-        sides = self.latents[: self.dx].T, self.latents[self.dx :].T
-        return PointwiseInformation(self.values(), self.rows, sides, information)
+        latents = self.fitted.heaviest.latents
+        rows = np.sort(some_of(latents.outwards, MOST_POINTS))
+        dx, both = latents.dimensions[0], latents.both[:, rows]
+        positions = self.fitted.question.table.positions[rows]
+        return PointwiseInformation(self.fitted.of_rows(rows), positions, (both[:dx].T, both[dx:].T), information)
 
 
 @shown_in_notebooks("Estimating")

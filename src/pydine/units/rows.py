@@ -28,8 +28,12 @@ def outwards(columns: FloatArray) -> RowArray:
 
     Ties in distance are broken column by column. Columns must be normal scores or multiples of them.
     """
-    keys = [*columns[::-1], *np.abs(columns[::-1]), (columns * columns).sum(axis=0)]
-    return np.lexsort(keys)
+    distances = (columns * columns).sum(axis=0)
+    order = np.argsort(distances, kind="stable")
+    ordered = distances[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        return np.lexsort([*columns[::-1], *np.abs(columns[::-1]), distances])
+    return order
 
 
 def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:

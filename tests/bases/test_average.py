@@ -1,6 +1,6 @@
 """Several bases, averaged by how well they predict held-out rows: weights, value, error, and bases of one's own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -50,6 +50,25 @@ class TestWeights:
         shares = np.array([weights_of([PLAIN, rich(e)])[1] for e in errors])
         assert (np.diff(shares) >= -1e-12).all()
         assert np.abs(np.diff(shares)).max() < 0.01
+
+    @pytest.mark.parametrize(("chance", "expected"), [(0.0, 1.0), (0.1, 0.5), (0.2, 0.0), (9.0, 0.0)])
+    def test_what_a_covariance_loses_to_noise_is_no_gain_of_others(self, chance, expected):
+        """Up to what is known of it, and to what is missing: 0.3 nats here, and the richer base gains 0.25."""
+        plain = replace(PLAIN, value=0.3, chance=chance)
+        np.testing.assert_allclose(weights_of([plain, rich(5.0)])[1], expected, atol=1e-9)
+
+    def test_a_base_that_falls_short_of_nothing_promises_no_more(self):
+        plain = replace(PLAIN, value=-0.1, chance=0.2)
+        np.testing.assert_array_equal(plain.promise, plain.held_out)
+
+    def test_twenty_columns_of_few_rows_stay_gaussian(self):
+        """Flows are steadier than a covariance of 40 columns by 200 rows, and there is no shape."""
+        rng = np.random.default_rng(1)
+        x = rng.standard_normal((200, 20))
+        y = 0.99 * x + np.sqrt(1.0 - 0.99**2) * rng.standard_normal((200, 20))
+        found = mutual_information(x, y)
+        assert found.details["weights"]["gaussian"] == 1.0
+        assert abs(found.value + 10.0 * np.log(1.0 - 0.99**2)) < 3.0 * found.standard_error
 
     def test_shares(self):
         """Whatever the bases: not negative, and 1 together."""

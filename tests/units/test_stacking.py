@@ -1,5 +1,7 @@
 """Stacking: weights of rungs and densities of held-out rows, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -46,3 +48,19 @@ def test_the_density_of_a_held_out_row_by_hand():
                 parts.append(logsumexp(terms, b=stack.weights(without=i)))
         assert len(parts) == n_partitions(300)
         assert held_out[row] == pytest.approx(logsumexp(parts) - np.log(len(parts)), abs=1e-5)
+
+
+def test_models_of_little_weight_leave_little_unlearned():
+    """Optimism counts as far as there are models beside the marginal rung."""
+    target, context = sine_data(300)
+    stack = fit_folds(target, context, SETTINGS)
+    unlearned = []
+    for trust in (1.0, 1e-1, 1e-2):
+        part = replace(stack, trust=np.array([1.0, *np.full(len(stack.names) - 1, trust)]))
+        unit, held = part.taught(target, context)
+        optimism = max(float(np.mean(unit.log_density(target, context) - held)), 0.0)
+        rate = 4.0 / (4.0 + len(context))
+        weight = 1.0 - unit.marginal_weight
+        assert unit.unlearned == pytest.approx(weight * optimism / (2.0**rate - 1.0), rel=1e-3, abs=1e-9)
+        unlearned.append(unit.unlearned)
+    assert unlearned[0] > unlearned[2]

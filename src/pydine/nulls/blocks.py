@@ -181,7 +181,7 @@ def pairwise_block_pvalues(
     Parameters
     ----------
     columns, squares : ndarray, shape (p, n)
-        Latents and their squares, with functions of z projected out of both.
+        Latents and their squares, with functions of z projected out of both; they are scaled in place.
     dof : float
     leverages : ndarray, shape (n,)
     squared : ndarray of bool, shape (p,)
@@ -192,10 +192,12 @@ def pairwise_block_pvalues(
     ndarray, shape (p (p - 1) / 2, 4)
         Pairs in the order of ``np.triu_indices(p, 1)``, blocks in that of `BLOCKS`.
     """
-    tiles, every = Tiles.of(columns.copy(), squares.copy(), dof, leverages, squared), slice(None)
-    blocks = tiles.blocks(every, every, tiles.correlations(every, every))
+    tiles, every = Tiles.of(columns, squares, dof, leverages, squared), slice(None)
     pair = np.triu_indices(len(columns), 1)
-    return beta_pvalues(np.stack([block[pair] for block in blocks], axis=1), dof)
+    found = np.empty((len(pair[0]), len(BLOCKS)))
+    for i, block in enumerate(tiles.blocks(every, every, tiles.correlations(every, every))):
+        found[:, i] = beta_pvalues(block[pair], dof)
+    return found
 
 
 @dataclass(frozen=True)
@@ -246,10 +248,9 @@ class Tiles:
     def blocks(self, first: slice, second: slice, correlations: FloatArray) -> Iterator[FloatArray]:
         """Correlations in units of their spread, each (p1, p2), in the order of `BLOCKS`."""
         x, y = ((self.columns[side], self.squares[side]) for side in (first, second))
-        wide_x, wide_y = [part * part * self.spread for part in x], [part * part for part in y]
         for j, i in np.ndindex(2, 2):
             products = correlations if i == j == 0 else x[i] @ y[j].T / self.dof
-            variances = wide_x[i] @ wide_y[j].T * (self.columns.shape[1] / self.dof**2)
+            variances = (x[i] * x[i] * self.spread) @ (y[j] * y[j]).T * (self.columns.shape[1] / self.dof**2)
             if i == j == 1:
                 yield self._of_squares(first, second, products, variances)
             else:

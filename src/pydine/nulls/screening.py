@@ -45,8 +45,7 @@ def not_gaussian(
         Symmetric; False on the diagonal.
     """
     p, n = columns.shape
-    ranks = (np.argsort(np.argsort(columns, axis=1), axis=1) + 0.5) / n
-    basis = [np.sqrt(2.0) * np.cos(np.pi * k * ranks) for k in range(1, DEGREE + 1)]
+    basis = _basis(columns)
     threshold = -ndtri(0.5 * LEVEL / ((n_pairs or max(1, p * (p - 1) // 2)) * DEGREE**2))
     expected, spreads = _gaussian_moments()
     # Where in the tables a correlation lies; they are evenly spaced in its arc sine.
@@ -62,6 +61,12 @@ def not_gaussian(
     found |= found.T
     np.fill_diagonal(found, val=False)
     return found
+
+
+def _basis(columns: FloatArray) -> list[FloatArray]:
+    """Cosines of the ranks of columns (p, n), one array (p, n) for each frequency."""
+    ranks = (np.argsort(np.argsort(columns, axis=1), axis=1) + 0.5) / columns.shape[1]
+    return [np.sqrt(2.0) * np.cos(np.pi * k * ranks) for k in range(1, DEGREE + 1)]
 
 
 def _between(table: FloatArray, cell: NDArray[np.intp], part: FloatArray) -> FloatArray:

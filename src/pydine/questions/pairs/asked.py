@@ -15,7 +15,7 @@ from pydine.answers.policy import Verdict, left_over, reduced
 from pydine.answers.settings import Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import algorithmic_errors
-from pydine.bases.learning import pairs_with_unlearned, with_unlearned
+from pydine.bases.learning import LearnedPairs, pairs_with_unlearned, with_unlearned
 from pydine.inputs.kinds import Kind
 from pydine.inputs.reading import Variables
 from pydine.inputs.table import Question
@@ -234,20 +234,26 @@ class Asked:
     ) -> None:
         """Gaussian information and p-values of pairs of single columns, by matrix products."""
         starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
-        leading, dof = columns[starts], latents.dof
-        pair = np.triu_indices(len(blocks), 1)
+        leading = _some(columns, starts)
+        learned = self._informations(latents, leading, starts)
+        for name, entries in learned._asdict().items():
+            getattr(found, name)[places] = entries
+        del learned  # all pairs: the test needs as much again
+        if self.test:
+            single = latents if len(starts) == len(columns) else latents.of_columns(starts.tolist(), [])
+            found.pvalues[places] = pairwise_test(leading, single)
+            found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
+
+    def _informations(self, latents: Latents, leading: FloatArray, starts: RowArray) -> LearnedPairs:
+        """Gaussian information of all pairs of columns (p, n), which are at these places among the latents."""
+        pair, dof = np.triu_indices(len(leading), 1), latents.dof
         correlations = (leading @ leading.T / dof)[pair]
         correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
         values, errors = pair_information(correlations, dof, self.variables.table.n_samples)
         if latents.fold_products is not None:
             errors = np.hypot(errors, algorithmic_errors(latents.fold_products[:, starts][:, :, starts])[pair])
         unlearned = np.array(latents.unlearned)[starts]
-        learned = pairs_with_unlearned(values, errors, unlearned[pair[0]] + unlearned[pair[1]])
-        for name, entries in learned._asdict().items():
-            getattr(found, name)[places] = entries
-        if self.test:
-            found.pvalues[places] = pairwise_test(leading, latents.of_columns(starts.tolist(), []))
-            found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
+        return pairs_with_unlearned(values, errors, unlearned[pair[0]] + unlearned[pair[1]])
 
     def _doubtful(
         self, found: Pairs, places: RowArray, columns: FloatArray, dof: float, blocks: list[tuple[int, ...]]
@@ -259,7 +265,7 @@ class Asked:
         starts = np.cumsum([0, *(len(block) for block in blocks[:-1])])
         first, second = np.triu_indices(len(blocks), 1)
         if self.settings.base == "auto":
-            leading = columns[starts]
+            leading = _some(columns, starts)
             doubtful = not_gaussian(leading, np.clip(leading @ leading.T / dof, -1.0, 1.0), dof)[first, second]
         else:
             doubtful = np.full(len(first), self.settings.base != "gaussian")
@@ -339,6 +345,11 @@ def _with_only(variables: Variables, chosen: Set[int]) -> Variables:
     columns = np.zeros_like(variables.table.columns)
     columns[needed] = variables.table.columns[needed]
     return replace(variables, table=replace(variables.table, columns=columns))
+
+
+def _some(columns: FloatArray, places: RowArray) -> FloatArray:
+    """Some of columns (d, n), in their order; not copied if these are all."""
+    return columns if len(places) == len(columns) else columns[places]
 
 
 def _of_unit_variance(latents: Latents) -> FloatArray:

@@ -1,7 +1,5 @@
 """Stacking: weights of rungs and densities of held-out rows, by hand."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -51,16 +49,13 @@ def test_the_density_of_a_held_out_row_by_hand():
 
 
 def test_models_of_little_weight_leave_little_unlearned():
-    """Optimism counts as far as there are models beside the marginal rung."""
-    target, context = sine_data(300)
+    """Optimism counts as far as there are models beside the marginal rung: here some rows do not follow the context."""
+    target, context = sine_data(600)
+    target[:300] = target[:300][::-1]
     stack = fit_folds(target, context, SETTINGS)
-    unlearned = []
-    for trust in (1.0, 1e-1, 1e-2):
-        part = replace(stack, trust=np.array([1.0, *np.full(len(stack.names) - 1, trust)]))
-        unit, held = part.taught(target, context)
-        optimism = max(float(np.mean(unit.log_density(target, context) - held)), 0.0)
-        rate = 4.0 / (4.0 + len(context))
-        weight = 1.0 - unit.marginal_weight
-        assert unit.unlearned == pytest.approx(weight * optimism / (2.0**rate - 1.0), rel=1e-3, abs=1e-9)
-        unlearned.append(unit.unlearned)
-    assert unlearned[0] > unlearned[2]
+    unit, held = stack.taught(target, context)
+    assert 0.1 < unit.marginal_weight < 0.9
+    optimism = float(np.mean(unit.log_density(target, context) - held))
+    rate = 4.0 / (4.0 + len(context))
+    assert unit.unlearned > 0.0
+    assert unit.unlearned == pytest.approx((1.0 - unit.marginal_weight) * optimism / (2.0**rate - 1.0), rel=1e-3)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import pydine
-from pydine.bases.parts import best_cut
+from pydine.bases.parts import best_cut, realigned
 from pydine.inputs.reading import read_question
 from pydine.latents.mixed import MixedColumns
 
@@ -22,7 +22,7 @@ def test_a_cut_is_found_where_z_changes_things():
     columns = MixedColumns.of(read_question(x, y, z))
     gain, side = best_cut(columns, columns.z)
     assert gain > 20.0
-    assert np.mean((side == side[z.argmax()]) == (z > 0.3)) > 0.95
+    assert np.mean((side == side[z.argmax()]) == (z > 0.3)) > 0.99
 
 
 @pytest.mark.parametrize("change", [lambda z: -z, lambda z: z**3])
@@ -51,3 +51,29 @@ def test_information_that_a_place_in_z_hides_is_found():
     assert found.confidence_interval().low < truth < found.confidence_interval().high
     assert found.details["weights"]["part by part"] > 0.3
     assert found.confidence_interval().high <= min(found.entropies)
+
+
+class TestRealigned:
+    """Labels by their frequency and steps by their order in every part."""
+
+    def test_labels_that_z_exchanges_mean_the_same(self):
+        rng = np.random.default_rng(0)
+        z = rng.integers(2, size=400)
+        flag = rng.random(400) < 0.1
+        columns = MixedColumns.of(read_question(flag ^ (z == 1), rng.standard_normal(400), LETTERS[z]))
+        found = realigned(columns, z)
+        assert len(np.unique(np.column_stack([found.x[0].values, flag]), axis=0)) == 2
+        assert found.y == columns.y
+
+    def test_steps_that_z_moves_are_the_same(self):
+        rng = np.random.default_rng(1)
+        z, steps = rng.integers(2, size=400), rng.integers(4, size=400)
+        columns = MixedColumns.of(read_question(steps + 3 * z, rng.standard_normal(400), LETTERS[z]))
+        found = realigned(columns, z).x[0].values
+        assert np.array_equal(found, steps) or np.array_equal(found, 3 - steps)
+
+    def test_nothing_is_new_where_z_moves_nothing(self):
+        rng = np.random.default_rng(2)
+        z, steps = rng.integers(2, size=400), rng.integers(4, size=400)
+        columns = MixedColumns.of(read_question(steps, rng.standard_normal(400), LETTERS[z]))
+        assert realigned(columns, z) is None

@@ -2,7 +2,7 @@
 
 I(X;Y|Z) is the mean of what it is in parts that z alone tells apart. A z that changes everything at one place is
 learned best this way, and one that changes things little by little is learned best by models of all rows: held-out rows
-say what each counts. Without a z, numbers beside labels are parted into bins.
+say what each counts.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.tables import ROWS_PER_CELL, Codes, codes_of
+from pydine.bases.tables import Codes, codes_of
 from pydine.kernels.mixing import smooth_step
-from pydine.kernels.normal import normal_quantile
-from pydine.latents.kinds import Column, NominalColumn
+from pydine.latents.canonical import canonical
+from pydine.latents.kinds import Column, NominalColumn, OrdinalColumn
 from pydine.latents.mixed import MixedColumns
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray
 from pydine.units.rows import row_marks, signs
 
 PART_ROWS = 40.0, 80.0  # answer: of the smallest part, for models of its own to begin, and to count
 CUTS = 16  # answer: places where a column of z may be cut, one less, with as many rows between them
+FINE_CUTS = 128  # answer: places on either side of the best of those where it is looked for again: all of 2000 rows
 MOST_CUT = 4  # answer: columns of z among which a cut is looked for: among many, one is found by chance
 COARSE = 4  # answer: groups of values of a side that a cut is looked for by
 # answer: by how many standard errors both sides must differ across a cut, as chi-square, for parts of their own to
 # begin to count, and to count in full: the best of many cuts is two or three by chance.
 APART = 4.0, 8.0
-MOST_CODES = 24  # answer: values of a discrete column in such tables, as many as there are labels by themselves
-BINS = 8, 16, 32  # answer: of a number beside a label: held-out rows say which counts
 DIGITS = 9  # guard: of gains that are compared: what differs by rounding alone is equal, and the middle is taken
+
+
+CELLS, SIDES, POOLED = "label by label", "part by part", "realigned"
 
 
 class Parts(NamedTuple):
@@ -49,26 +51,37 @@ def codes_of_columns(columns: Sequence[Column]) -> Codes:
     return codes_of(np.array([column.values for column in columns]))
 
 
-def label_by_label(columns: MixedColumns, fitted: LogRatios) -> Parts | None:
-    """What models of the rows of each combination of the labels in z say, given the rest of z.
+def label_by_label(columns: MixedColumns, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
+    """What models of the rows of each combination of the labels in z say, given the rest of z, and of all, realigned.
 
-    None if there are no labels, or too few rows of some.
+    Nothing if there are no labels, or too few rows of some.
     """
     labels = [column for column in columns.z if isinstance(column, NominalColumn)]
     rest = tuple(column for column in columns.z if not isinstance(column, NominalColumn))
     if not labels:
-        return None
-    return _by_parts(replace(columns, z=rest), codes_of_columns(labels), 1.0, fitted)
+        return {}
+    part = codes_of_columns(labels)
+    found = {
+        CELLS: _by_parts(replace(columns, z=rest), part, 1.0, fitted),
+        f"{CELLS}, {POOLED}": _pooled(columns, part, 1.0, pooled),
+    }
+    return {name: parts for name, parts in found.items() if parts is not None}
 
 
-def on_either_side(columns: MixedColumns, fitted: LogRatios) -> Parts | None:
-    """What models of the rows on either side of the best cut say; None if z has no number, or cuts tell nothing."""
+def on_either_side(columns: MixedColumns, raw: MixedColumns, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
+    """What models of the rows on either side of the best cut say, and of all, realigned.
+
+    Nothing if z has no number, or cuts tell nothing.
+    """
     numbers = [column for column in columns.z if not isinstance(column, NominalColumn)]
     if not numbers or len(columns.z) > MOST_CUT:
-        return None
+        return {}
     gain, side = best_cut(columns, numbers)
     trust = smooth_step(gain, *APART)
-    return None if trust == 0.0 else _by_parts(columns, side, trust, fitted)
+    if trust == 0.0:
+        return {}
+    found = {SIDES: _by_parts(columns, side, trust, fitted), f"{SIDES}, {POOLED}": _pooled(raw, side, trust, pooled)}
+    return {name: parts for name, parts in found.items() if parts is not None}
 
 
 def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
@@ -82,6 +95,41 @@ def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatio
         if some.x and some.y:
             in_sample[rows], held_out[rows] = fitted(some)
     return Parts(in_sample, held_out, trust)
+
+
+def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
+    """What models of all rows say once codes mean the same in every part; None if they do as they are."""
+    trust *= smooth_step(float(np.bincount(part).min()), *PART_ROWS)
+    aligned = realigned(columns, part) if trust > 0.0 else None
+    return None if aligned is None else Parts(*fitted(aligned), trust)
+
+
+def realigned(columns: MixedColumns, part: Codes) -> MixedColumns | None:
+    """Both sides with labels numbered by frequency, and steps by their order, in each part; None if nothing is new.
+
+    Given z, this is one-to-one: the information is the same. What goes along with the most frequent label of a part, or
+    with its lowest step, need then not be learned in each part by itself.
+    """
+    sides, oriented = (*columns.x, *columns.y), _oriented(columns)
+    before = [
+        codes_of(oriented[id(column)][None]) if isinstance(column, OrdinalColumn) else column.values for column in sides
+    ]
+    after = [np.zeros(columns.n_rows) if column.is_discrete else column.values for column in sides]
+    for k in range(int(part.max()) + 1):
+        rows = np.flatnonzero(part == k)
+        vary = [i for i, column in enumerate(sides) if np.ptp(column.values[rows]) > 0.0]
+        found = canonical([sides[i].values[rows] for i in vary], [sides[i].KIND for i in vary])
+        for i, column in zip(vary, found, strict=True):
+            if isinstance(column, NominalColumn):
+                after[i][rows] = column.values
+            elif column.is_discrete:
+                after[i][rows] = codes_of(oriented[id(sides[i])][None, rows])
+    is_same = all((old == new).all() for old, new in zip(before, after, strict=True))
+    if is_same or any(np.ptp(new) == 0.0 for new in after):
+        return None
+    found = canonical(after, [column.KIND for column in sides])
+    kept = tuple(new if old.is_discrete else old for old, new in zip(sides, found, strict=True))
+    return replace(columns, x=kept[: len(columns.x)], y=kept[len(columns.x) :])
 
 
 def best_cut(columns: MixedColumns, numbers: Sequence[Column]) -> tuple[float, Codes]:
@@ -99,8 +147,22 @@ def best_cut(columns: MixedColumns, numbers: Sequence[Column]) -> tuple[float, C
             gain = round(_difference(left, np.bincount(joint) - left), DIGITS)
             if gain > best:
                 best, found = gain, np.zeros(n, dtype=np.intp)
-                found[order[place:]] = 1
+                found[order[refined(scores[order], joint[order], int(place)) :]] = 1
     return best, found
+
+
+def refined(scores: FloatArray, joint: Codes, place: int) -> int:
+    """Where between its neighbours a cut of sorted scores (n,) parts codes (n,) best; equal scores are not parted."""
+    n, width = len(scores), len(scores) // CUTS
+    offsets = max(width // FINE_CUTS, 1) * np.arange(-FINE_CUTS, FINE_CUTS + 1)
+    places = place + offsets[np.argsort(np.abs(offsets), kind="stable")]
+    places = places[(np.abs(places - place) <= width) & (places >= PART_ROWS[0]) & (places <= n - PART_ROWS[0])]
+    places = places[scores[places - 1] < scores[places]]
+    if not len(places):
+        return place
+    whole = np.bincount(joint).astype(np.float64)
+    left = [np.bincount(joint[:each], minlength=len(whole)).astype(np.float64) for each in places]
+    return int(places[int(np.argmax([round(_difference(part, whole - part), DIGITS) for part in left]))])
 
 
 def _difference(left: FloatArray, right: FloatArray) -> float:
@@ -131,46 +193,3 @@ def _oriented(columns: MixedColumns) -> dict[int, FloatArray]:
     keys = keys * signs(keys, row_marks(keys))[:, None]
     firsts = np.cumsum([0, *(len(column.order_keys) for column in every)])
     return {id(column): keys[first] for column, first in zip(every, firsts, strict=False)}
-
-
-# --- bins -------------------------------------------------------------------------------------------------------------
-
-
-def binned(columns: MixedColumns, folds: Sequence[RowArray]) -> dict[str, Parts]:
-    """What tables of a number in bins and a discrete column say, by name.
-
-    They follow any shape, clusters and edges too, if there are rows enough for so many cells. Without a z only.
-    """
-    if columns.z or len(columns.x) != 1 or len(columns.y) != 1 or columns.x[0].is_discrete == columns.y[0].is_discrete:
-        return {}
-    number, other = sorted((columns.x[0], columns.y[0]), key=lambda column: column.is_discrete)
-    scores, codes = columns.context([number]).values[0], codes_of_columns([other])
-    if codes.max() >= MOST_CODES:
-        return {}
-    found = {}
-    for count in BINS:
-        trust = smooth_step(len(codes) / (count * (codes.max() + 1.0)), *ROWS_PER_CELL)
-        if trust == 0.0:
-            continue
-        bins = np.searchsorted(normal_quantile(np.arange(1.0, count) / count), scores)
-        held_out: FloatArray = np.empty(len(codes))
-        for rows in folds:
-            others = np.delete(np.arange(len(codes)), rows)
-            held_out[rows] = _table_ratios(bins[others], codes[others], count, int(codes.max()) + 1)[
-                bins[rows], codes[rows]
-            ]
-        ratios = _table_ratios(bins, codes, count, int(codes.max()) + 1)
-        found[f"{count} bins"] = Parts(ratios[bins, codes], held_out, trust)
-    return found
-
-
-def _table_ratios(bins: Codes, codes: Codes, n_bins: int, n_codes: int) -> FloatArray:
-    """ln p(code | bin) - ln p(code), with one row more in every bin that is as all others are, shape (bins, codes)."""
-    counts = np.zeros((n_bins, n_codes))
-    np.add.at(counts, (bins, codes), 1.0)
-    overall = (counts.sum(axis=0) + 0.5) / (len(bins) + 0.5 * n_codes)
-    in_bin = counts.sum(axis=1, keepdims=True)
-    shares = (counts + overall) / (in_bin + 1.0)
-    average = (in_bin * shares).sum(axis=0) / len(bins)
-    ratios: FloatArray = np.log(shares / average)
-    return ratios

@@ -159,8 +159,9 @@ class MixedColumns:
 
     @property
     def follows_numbers(self) -> bool:
-        """Whether a column of z is anything but labels."""
-        return any(not isinstance(column, NominalColumn) for column in self.z)
+        """Whether a number of either side is given anything but labels."""
+        is_moved = not all(column.is_discrete for column in (*self.x, *self.y))
+        return is_moved and any(not isinstance(column, NominalColumn) for column in self.z)
 
     def context(self, *groups: Sequence[Column]) -> Context:
         """Columns as a context."""

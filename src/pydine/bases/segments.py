@@ -1,0 +1,111 @@
+"""A number and a discrete column: what codes are how frequent changes from segment to segment of the number.
+
+Flows are smooth. Where codes begin and end at a place (a threshold, a grade), a segment says more than any of them,
+and where nothing is known of a shape, segments follow it: all ways to cut the number are averaged (`kernels`).
+Given z, the number is its latent given z, and what a segment says of a code, r(code), is said beside its probability:
+p(code | number, z) = p(code | z) r(code) / sum p(. | z) r(.).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pydine.bases.parts import Parts, codes_of_columns
+from pydine.bases.tables import Codes
+from pydine.kernels.segments import segment_shares
+from pydine.latents.conditionals import Conditional
+from pydine.latents.kinds import Column, ContinuousColumn
+from pydine.latents.mixed import MixedColumns
+from pydine.types import FloatArray, RowArray
+
+MOST_CODES = 24  # answer: values of a discrete column in such tables, as many as there are labels by themselves
+# answer: bins of a number between which it may be cut: twice as many tell little more of 2000 rows. An odd number, so
+# that no rank lies between two of them.
+PLACES = 255
+SEGMENTS, CLEARED = "segments", "segments, cleared"
+CUTS = 8.0  # answer: cuts that are expected: held-out rows of shapes of our own tell 4 to 16 hardly apart
+
+
+def segmented(
+    columns: MixedColumns,
+    latent: MixedColumns | None,
+    alone: Sequence[Conditional],
+    seeing: Sequence[Conditional],
+    folds: Sequence[RowArray],
+) -> dict[str, Parts]:
+    """What segments of a number say of a discrete column, by name; nothing without such a pair, or of too many codes.
+
+    Parameters
+    ----------
+    columns, latent : MixedColumns
+        As they are, and with numbers as their latents given z if that is something else.
+    alone, seeing : sequence of Conditional
+        Both sides given z, and given z and each other.
+    folds : sequence of ndarray
+        Rows that are held out together.
+    """
+    if len(columns.x) != 1 or len(columns.y) != 1 or columns.x[0].is_discrete == columns.y[0].is_discrete:
+        return {}
+    number, other = sorted((columns.x[0], columns.y[0]), key=lambda column: column.is_discrete)
+    codes = codes_of_columns([other])
+    if codes.max() >= MOST_CODES:
+        return {}
+    if not columns.z:
+        return {SEGMENTS: _held_out(number, codes, None, folds)}
+    of_other = next(each for each in alone if each.column is other)
+    chances = np.exp(of_other.alternatives.log_chances)
+    places = {CLEARED: cleared(next(each for each in seeing if each.column is number), of_other)}
+    if latent is not None:
+        places[SEGMENTS] = latent.x[0] if number is columns.x[0] else latent.y[0]
+    return {name: _held_out(place, codes, chances, folds) for name, place in places.items()}
+
+
+def cleared(seeing: Conditional, other: Conditional) -> Column:
+    """A number without what z does to it, by a model that sees the other side as well.
+
+    Its distribution given z is that given z and the other side, averaged over what that could have been: whoever knows
+    the other side knows better where z has moved the number.
+    """
+    alternatives = other.alternatives
+    changed = seeing.context.with_others(seeing.context.values, other.column, alternatives.seen)
+    scores = seeing.column.pieces(seeing.column.values)[0][1]
+    below = np.zeros(len(scores))
+    for chances, context in zip(np.exp(alternatives.log_chances), changed, strict=True):
+        below += chances * seeing.units[0].tails(scores, context)[0]
+    return ContinuousColumn(below)
+
+
+def bins_of(scores: FloatArray) -> Codes:
+    """Which of `PLACES` bins with as many rows each of scores (n,) is in; the other way round for their negatives."""
+    ordered, n = np.sort(scores), len(scores)
+    twice = np.searchsorted(ordered, scores, side="left") + np.searchsorted(ordered, scores, side="right")  # the rank
+    bins, rest = np.divmod(PLACES * twice, 2 * n)
+    outwards: Codes = np.where((rest == 0) & (twice < n), bins - 1, bins)
+    return outwards
+
+
+def _held_out(number: Column, codes: Codes, chances: FloatArray | None, folds: Sequence[RowArray]) -> Parts:
+    bins = bins_of(number.context[0])
+    every, held_out = np.arange(len(codes)), np.empty(len(codes))
+    for rows in folds:
+        held_out[rows] = _ratios(bins, codes, np.delete(every, rows), rows, chances)
+    return Parts(_ratios(bins, codes, every, every, chances), held_out, 1.0)
+
+
+def _ratios(bins: Codes, codes: Codes, learned: RowArray, rows: RowArray, chances: FloatArray | None) -> FloatArray:
+    """Log-ratios of rows by what was learned from others, in nats; chances (codes, n) of codes given z, if any."""
+    k = int(codes.max()) + 1
+    counts = np.zeros((PLACES, k))
+    np.add.at(counts, (bins[learned], codes[learned]), 1.0)
+    overall = (counts.sum(axis=0) + 0.5) / (len(learned) + 0.5 * k)
+    shares = segment_shares(counts, overall, CUTS / PLACES)
+    if chances is None:
+        average = counts.sum(axis=1) @ shares / len(learned)
+        logs: FloatArray = np.log(shares / average)
+        return logs[bins[rows], codes[rows]]
+    ratios = shares / overall
+    whole = (chances[:, rows] * ratios[bins[rows]].T).sum(axis=0)
+    found: FloatArray = np.log(ratios[bins[rows], codes[rows]] / whole)
+    return found

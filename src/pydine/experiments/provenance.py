@@ -43,7 +43,11 @@ _OF_KINDS = (
     "latents/mixed*",
     "latents/kinds*",
     "latents/conditionals*",
+    "latents/canonical*",
+    "kernels/segments*",
     "bases/mixed*",
+    "bases/parts*",
+    "bases/segments*",
     "bases/tables*",
     "answers/mixed*",
 )

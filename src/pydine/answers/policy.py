@@ -34,6 +34,7 @@ from pydine.types import FloatArray
 if TYPE_CHECKING:
     from pydine.latents.paper import PaperFlow
 
+CLEAR_VARIANCE = 1e-6  # guard: of combinations of latents, so far above the smallest that rounding does not matter
 LEAST_ODDS = 1e6  # answer: against chance, from which on steps that a column of z meets one after another are its own
 
 
@@ -75,13 +76,14 @@ def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
         return plain
     workshop = workshop if plain.table is workshop.table else workshop.on(plain.table)
     flow, latents = workshop.flow(plain)
-    dx = len(plain.x)
-    x, y = (_independent(side) for side in (latents.both[:dx], latents.both[dx:]))
-    if not (len(x) and len(y)):
-        return Verdict.NOTHING_LEFT
-    if len(x) + len(y) < len(latents.both):
-        left = replace(plain, x=tuple(plain.x[i] for i in x), y=tuple(plain.y[i] for i in y))
-        return mapped(left, workshop)
+    if not _is_clear(latents):
+        dx = len(plain.x)
+        x, y = (_independent(side) for side in (latents.both[:dx], latents.both[dx:]))
+        if not (len(x) and len(y)):
+            return Verdict.NOTHING_LEFT
+        if len(x) + len(y) < len(latents.both):
+            left = replace(plain, x=tuple(plain.x[i] for i in x), y=tuple(plain.y[i] for i in y))
+            return mapped(left, workshop)
     if is_singular(latents.cross_product):
         return _untied(plain, workshop)
     return Mapped(plain, flow, latents)
@@ -201,6 +203,16 @@ def _standardised(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     centred = scaled - scaled.mean(axis=1, keepdims=True)
     deviations = centred.std(axis=1, keepdims=True)
     return largest * deviations, centred / deviations
+
+
+def _is_clear(latents: Latents) -> bool:
+    """Whether the covariances of both sides say that no latent is a combination of others: rows need not be asked.
+
+    Functions of z at all rows take longer than most of an estimate, where rows are many.
+    """
+    dx, covariance = latents.dimensions[0], latents.cross_product / latents.dof
+    sides = covariance[:dx, :dx], covariance[dx:, dx:]
+    return all(np.linalg.eigvalsh(side)[0] > CLEAR_VARIANCE for side in sides)
 
 
 def _independent(columns: FloatArray) -> list[int]:

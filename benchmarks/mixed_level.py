@@ -1,7 +1,7 @@
 """Level and power of the test on columns of any kind, in families in which both sides follow z, beside other tests.
 
-python benchmarks/mixed_level.py [--seeds 200] [--peer-seeds 40] [--jobs 2] [--fresh]    writes results/mixed_level.md
-                                                                                         and its CSV
+python benchmarks/mixed_level.py [--seeds 200] [--peer-seeds 40] [--sizes 500 1000] [--jobs 2] [--fresh]    writes
+                                                                        results/mixed_level.md and its CSV
 """
 
 import common
@@ -47,7 +47,7 @@ def outcome(test: Callable[[MixedData], float], data: MixedData) -> Outcome:
         return Outcome(float("nan"))
 
 
-def tasks(seeds: int, peer_seeds: int) -> list[Task]:
+def tasks(seeds: int, peer_seeds: int, sizes: list[int]) -> list[Task]:
     def methods(s: int) -> tuple[str, ...]:
         return ("dine", *PEERS) if s < peer_seeds else ("dine", "bins")
 
@@ -55,7 +55,7 @@ def tasks(seeds: int, peer_seeds: int) -> list[Task]:
         Task({"family": name, "y": y, "n": n, "seed": s}, partial(sample, name, n, s, share), methods(s))
         for y, share in (("independent", 0.0), ("drawn along", SHARE))
         for name in FAMILIES
-        for n in SIZES
+        for n in sizes
         for s in range(seeds)
     ]
 
@@ -88,9 +88,10 @@ def weaker(table: pd.DataFrame, seeds: int, peer_seeds: int) -> float:
 def main() -> None:
     parser = common.parser(__doc__, seeds=200)
     parser.add_argument("--peer-seeds", type=int, default=40)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     options = parser.parse_args()
     methods = {name: partial(outcome, test) for name, test in {"dine": tested, **PEERS}.items()}
-    rows = common.run_from(options, tasks(options.seeds, options.peer_seeds), "mixed_level", methods)
+    rows = common.run_from(options, tasks(options.seeds, options.peer_seeds, options.sizes), "mixed_level", methods)
     table = lines(rows)
     levels = np.array([line["dine"] for line in table if line["y"] == "independent"])
     bars = [

@@ -116,6 +116,7 @@ def test_a_side_that_z_determines():
         assert pydine.independence_test(LABELS[x], rng.random(N), LABELS[x]).pvalue == Verdict.NOTHING_LEFT.pvalue
 
 
+@pytest.mark.slow
 def test_names_and_order_of_labels_do_not_matter():
     rng = np.random.default_rng(2)
     code = np.repeat([0, 1, 2], N // 3)  # as frequent as each other

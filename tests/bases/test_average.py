@@ -61,6 +61,7 @@ class TestWeights:
         plain = replace(PLAIN, value=-0.1, chance=0.2)
         np.testing.assert_array_equal(plain.promise, plain.held_out)
 
+    @pytest.mark.slow
     def test_twenty_columns_of_few_rows_stay_gaussian(self):
         """Flows are steadier than a covariance of 40 columns by 200 rows, and there is no shape."""
         rng = np.random.default_rng(1)

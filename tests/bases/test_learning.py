@@ -108,6 +108,7 @@ def test_generated_data_say_how_much_is_lost() -> None:
     assert lost.above >= learned.above
 
 
+@pytest.mark.slow
 def test_calibrated_intervals_estimate_generated_data_again() -> None:
     x, y, z = confounded(300, 2, 0.9)
     fast, calibrated = (pydine.mutual_information(x, y, z, interval=how) for how in ("fast", "calibrated"))

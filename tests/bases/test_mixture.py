@@ -49,6 +49,7 @@ class TestShapes:
         value = mutual_information(*clusters(300), base="mixture").value
         assert 0.7 * clusters_truth() < value < 1.05 * clusters_truth()
 
+    @pytest.mark.slow
     def test_given_z(self):
         estimate = mutual_information(*given_z(*parabola(1000, seed=1)), base="mixture")
         assert parabola_truth(0.7) - 0.2 < estimate.value < parabola_truth(0.7) + 0.05

@@ -42,6 +42,7 @@ def test_a_z_that_does_nothing_tells_nothing_apart():
     assert best_cut(columns, columns.z)[0] < 4.0
 
 
+@pytest.mark.slow
 def test_information_that_a_place_in_z_hides_is_found():
     x, y, z = turned(3)
     agree = 0.9 + 0.1 / 3.0

@@ -296,6 +296,7 @@ def test_a_sample_is_said_to_be_one(run):
     assert done.stdout.startswith("A first look: 60 of 150 rows, drawn at random.")
 
 
+@pytest.mark.slow
 def test_tied_values_are_one_note(run, folder):
     make_frame().with_columns(pl.col("cause", "outcome").round(0)).write_csv(folder / "ties.csv")
     question = "rank", "ties.csv", "-t", "outcome", "--without", "noise"
@@ -435,6 +436,7 @@ def test_ten_thousand_columns(run, folder):
     assert record["n_samples"] == 40
 
 
+@pytest.mark.slow
 def test_the_strongest_pairs_of_many_columns(run, folder):
     rng = np.random.default_rng(0)
     table = {f"c{i}": column for i, column in enumerate(rng.standard_normal((1100, 200)))}

@@ -67,6 +67,7 @@ def test_a_folder_of_files_is_gone_through(folder):
     assert there["pairs"] == here["pairs"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -81,6 +82,7 @@ def test_folders_that_cannot_be(tmp_path, options, sentence):
     assert sentence in " ".join(command(tmp_path, *options, code=1).stderr.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [

@@ -23,6 +23,7 @@ def asked(tmp_path_factory):
     return ask
 
 
+@pytest.mark.slow
 def test_a_german_shop(asked):
     record = json.loads(asked("rank", "shop.csv", "-t", "Betrag", "--json").stdout)
     used = [line["column"] for line in record["columns"]]
@@ -63,6 +64,7 @@ def test_the_report_says_it_too(asked, tmp_path):
         assert sentence in page
 
 
+@pytest.mark.slow
 def test_a_list_of_passengers(asked):
     record = json.loads(asked("rank", "passengers.csv", "-t", "Fare", "--json").stdout)
     used = [line["column"] for line in record["columns"]]
@@ -78,6 +80,7 @@ def test_a_list_of_passengers(asked):
     assert "SibSp" not in record["add_nothing"]
 
 
+@pytest.mark.slow
 def test_text_comes_first_where_it_tells_most(asked):
     record = json.loads(asked("rank", "passengers.csv", "-t", "Survived", "--json").stdout)
     assert record["columns"][0]["column"] == "Sex"

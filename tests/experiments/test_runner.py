@@ -101,6 +101,7 @@ def test_finished_rows_are_not_run_again_and_new_ones_are_added(path):
     assert len(lines(path)) == 6
 
 
+@pytest.mark.slow
 def test_a_failure_stays_in_its_row_and_is_tried_again(path):
     broken, whole = Recorder(1, failing), Recorder()
     rows = run(tasks(3, ["broken", "whole"]), {"broken": broken, "whole": whole}, path, console=SILENT)
@@ -120,6 +121,7 @@ def test_a_failure_stays_in_its_row_and_is_tried_again(path):
     assert [row["error"] for row in lines(path)] == [""] * 6
 
 
+@pytest.mark.slow
 def test_an_estimate_that_is_not_a_number_is_a_failure(path):
     (row,) = run(tasks(1, ["nan"]), {"nan": lambda _: Outcome(math.nan)}, path, console=SILENT)
     assert row["error"] == "the estimate is nan"
@@ -164,6 +166,7 @@ def test_flipped_bits_are_run_again_or_refused(path):
     assert 0 < refused < 30
 
 
+@pytest.mark.slow
 def test_a_damaged_row_is_named_when_a_table_is_read(path):
     run(tasks(3), {"copula": copula}, path, console=SILENT)
     path.write_text(path.read_text().replace("copula,0.14", "copula,0.24"))
@@ -171,6 +174,7 @@ def test_a_damaged_row_is_named_when_a_table_is_read(path):
         read(path)
 
 
+@pytest.mark.slow
 def test_rows_of_older_tables_have_no_check(path):
     run(tasks(3), {"copula": copula}, path, console=SILENT)
     older = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
@@ -181,6 +185,7 @@ def test_rows_of_older_tables_have_no_check(path):
     assert all(row["check"] for row in rows) or all(row["check"] for row in read(path))
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_table_that_was_there(path):
     run(tasks(3), {"copula": copula}, path, console=SILENT)
     before = path.read_bytes()
@@ -190,6 +195,7 @@ def test_a_full_disk_leaves_the_table_that_was_there(path):
     assert [file.name for file in files_of(path.parent)] == ["table.csv"]
 
 
+@pytest.mark.slow
 def test_fresh_runs_again_what_is_asked_and_keeps_the_rest(path):
     run(tasks(2, ["a", "b"]), {"a": Recorder(), "b": Recorder()}, path, console=SILENT)
     again = Recorder()
@@ -198,6 +204,7 @@ def test_fresh_runs_again_what_is_asked_and_keeps_the_rest(path):
     assert len(lines(path)) == 4
 
 
+@pytest.mark.slow
 def test_a_table_without_the_newer_columns_is_kept(path):
     path.parent.mkdir()
     path.write_text(
@@ -257,6 +264,7 @@ def test_workers_give_the_rows_that_one_process_gives(tmp_path):
     assert [row["seed"] for row in lines(tmp_path / "2.csv")] == ["0", "1", "2", "3"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks of this kind")
 def test_a_second_run_is_kept_away_from_the_file(path):
     def meddle():
@@ -277,6 +285,7 @@ def test_the_peak_memory_is_that_of_the_row(path):
     assert after["peak_mib"] < during["peak_mib"] - 90.0
 
 
+@pytest.mark.slow
 def test_a_row_has_one_thread_and_leaves_the_callers_alone(path):
     def threads(_):
         return Outcome(float(max(library["num_threads"] for library in threadpool_info())))
@@ -287,6 +296,7 @@ def test_a_row_has_one_thread_and_leaves_the_callers_alone(path):
     assert row["estimate"] == 1.0
 
 
+@pytest.mark.slow
 def test_the_first_row_is_not_the_first_call(path):
     seen = []
 
@@ -298,6 +308,7 @@ def test_the_first_row_is_not_the_first_call(path):
     assert seen == [runner.WARM_UP_ROWS, ROWS, ROWS]
 
 
+@pytest.mark.slow
 def test_progress_is_a_line_now_and_then_without_a_terminal(path):
     out = io.StringIO()
     methods = {"a": Recorder(1, failing)}
@@ -307,6 +318,7 @@ def test_progress_is_a_line_now_and_then_without_a_terminal(path):
     assert last.startswith("3 of 3 rows, 1 failed, ")
 
 
+@pytest.mark.slow
 def test_progress_is_a_bar_with_the_time_left_in_a_terminal(path):
     out = io.StringIO()
     run(tasks(3), {"copula": copula}, path, console=Console(file=out, force_terminal=True, width=100))

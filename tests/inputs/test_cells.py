@@ -220,6 +220,7 @@ def test_dates_and_text_in_typed_files(kind, tmp_path):
     assert (read.left_out, read.levels, read["word"].tolist()) == ({}, {"word": ("a", "b")}, [0.0, 1.0])
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # the machine may be busy
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=2, max_size=20), st.sampled_from([".,", ",."]))
 def test_numbers_survive_being_written_for_people(tmp_path_factory, hundredths, marks):
@@ -228,6 +229,7 @@ def test_numbers_survive_being_written_for_people(tmp_path_factory, hundredths, 
     np.testing.assert_array_equal(found, [value / 100 for value in hundredths])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters='"'), max_size=12)))
 def test_any_text_is_numbers_or_named(tmp_path_factory, cells):

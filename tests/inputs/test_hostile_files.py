@@ -217,6 +217,7 @@ def damaged(content, rng):
     return array.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*WRITERS, "npz", "gzip"])
 def test_damaged_files_are_read_or_refused_in_a_sentence(kind, tmp_path, capfd):
     rng = np.random.default_rng(0)

@@ -117,6 +117,7 @@ class TestTails:
         _tails(x, logs, uppers)
         return logs, uppers
 
+    @pytest.mark.slow
     def test_of_the_error_function(self):
         x = np.concatenate([np.linspace(0.0, 26.0, 100_001), np.logspace(-12, 0, 1001)])
         np.testing.assert_allclose(self.both(x)[0], np.log(erfcx(x)) - x * x, rtol=1e-14, atol=4e-15)
@@ -139,6 +140,7 @@ def exact_dot(a, b):
 
 
 class TestSums:
+    @pytest.mark.slow
     @pytest.mark.parametrize("dtype", DTYPES)
     def test_products_of_any_length(self, dtype):
         """Less than the lanes hold, whole numbers of them, and what is left over."""

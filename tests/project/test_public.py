@@ -46,6 +46,7 @@ def test_matplotlib_is_loaded_when_something_is_drawn_and_not_before():
     assert run(code + "pydine.pointwise_information(*r); print('matplotlib' in sys.modules)").strip() == "False"
 
 
+@pytest.mark.slow
 def test_arrays_of_numbers_need_neither_frames_nor_labels_nor_a_compiler():
     """Each takes as long to import as much of the package; Numba's registries are for code that is not kept."""
     dear = ["narwhals", "scipy.stats", "joblib", "numba.typed.typeddict", "pydine.bases.mixed", "pydine.inputs.streams"]
@@ -55,6 +56,7 @@ def test_arrays_of_numbers_need_neither_frames_nor_labels_nor_a_compiler():
     assert run(f"{code}{ask} print(*set({dear}) & set(sys.modules))").split() == []
 
 
+@pytest.mark.slow
 def test_names_are_there_without_asking_for_their_module():
     assert run("import pydine; print(pydine.DINE.__name__, pydine.mutual_information.__name__)").split() == [
         "DINE",

@@ -226,6 +226,7 @@ def test_rows_with_nan_are_left_out_if_asked_for(data):
     assert "(2 rows dropped)" in repr(rest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [None, ["z"]])
 def test_every_pair_has_the_rows_that_it_has(data, given):
     rng = np.random.default_rng(5)
@@ -247,6 +248,7 @@ def test_every_pair_has_the_rows_that_it_has(data, given):
     np.testing.assert_array_equal(threads.pvalues, found.pvalues)
 
 
+@pytest.mark.slow
 def test_complete_tables_are_the_same_to_the_bit_whatever_the_policy(data, found):
     again = pairwise_information(data, "z", nan_policy="omit")
     for name in (*MATRICES, "counts"):
@@ -310,6 +312,7 @@ def test_bad_arguments(data, change, message):
         pairwise_information(data, **change)
 
 
+@pytest.mark.slow
 def test_bad_columns(data):
     with pytest.raises(ValueError, match=r"'flat'.*must vary, but is constant"):
         pairwise_information({**data, "flat": np.ones(400)})

@@ -80,6 +80,7 @@ class TestValues:
         assert np.corrcoef(pointwise.values, truth)[0, 1] > 0.9
         assert np.median(np.abs(pointwise.values - truth)) < 0.15
 
+    @pytest.mark.slow
     def test_their_mean_is_near_the_estimate(self, known):
         _, truth, pointwise = known
         by_neighbours = pointwise.estimate.details.get("by_neighbours", 0.0)  # no row's, but all rows' together

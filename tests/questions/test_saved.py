@@ -67,6 +67,7 @@ def mixed_sample(n, seed):
     return {"labels": labels, "counts": counts, "flags": flags, "numbers": numbers, "rain": rain}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "base"),
     [
@@ -197,6 +198,7 @@ class TestDamage:
         with pytest.raises(ValueError, match=why):
             DINE.load(tmp_path / "model.npz")
 
+    @pytest.mark.slow
     def test_what_somebody_made_up_is_refused_or_gives_numbers(self, tmp_path):
         """Any number of the head replaced, with a digest that agrees: compiled code does not read beyond its arrays."""
         rows, rng = sample(100, 0, dz=1), np.random.default_rng(0)

@@ -86,6 +86,7 @@ def test_sides_of_several_columns(path, streamed):
     assert abs(there.value - here.value) < 0.2 * here.standard_error
 
 
+@pytest.mark.slow
 def test_threads_have_the_same_bits(path, streamed):
     one, two = (
         pydine.independence_test("x", "y", Z, data=path, method="analytic", n_jobs=n_jobs).estimate for n_jobs in (1, 2)
@@ -122,6 +123,7 @@ def test_names_that_are_not_there(path):
         pydine.mutual_information("x", "nothing", data=path)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch):
     """Arrow's memory is not traced; NumPy's is, and four times the rows must not need more of it."""
     monkeypatch.setattr(streams, "SAMPLE_ROWS", 2000)

@@ -249,6 +249,7 @@ def labelled():
     return make_report(with_labels(), "outcome", base="gaussian")
 
 
+@pytest.mark.slow
 def test_labels_have_levels_and_no_order(labelled):
     columns = {column.name: column for column in labelled.columns}
     colour, town = columns["colour"], columns["town"]
@@ -269,6 +270,7 @@ def test_labels_have_levels_and_no_order(labelled):
     assert set(places.tolist()) == set(map(float, range(10)))
 
 
+@pytest.mark.slow
 def test_a_target_of_labels_has_no_flow_to_check():
     report = make_report(with_labels(), "colour", base="gaussian")
     assert report.fits == ()
@@ -324,6 +326,7 @@ def test_too_few_rows_leave_sentences(monkeypatch):
     assert "too few rows to hold some out" in page
 
 
+@pytest.mark.slow
 def test_many_columns_have_a_graph_of_partial_correlations(monkeypatch):
     monkeypatch.setattr(content, "MOST_ASKED_IN_GRAPH", 3)
     report = make_report(make_frame(), "outcome")
@@ -398,6 +401,7 @@ class Tags(HTMLParser):
         self.text += data
 
 
+@pytest.mark.slow
 def test_names_stay_text(hostile_page):
     parsed = Tags()
     parsed.feed(hostile_page)
@@ -652,6 +656,7 @@ def test_tables_are_taken_along(opened, page, report):
     assert pairs[0]["information"] == pytest.approx(report.matrix.values[0, 1], rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second", "caption"), [(3, 4, "quartiles"), (4, 5, "shares"), (0, 1, "median")])
 def test_pairs_are_drawn_by_what_they_hold(opened, first, second, caption):
     rng = np.random.default_rng(0)
@@ -723,6 +728,7 @@ def test_dark_pages_are_dark(opened, page):
     assert light_cell != dark_cell
 
 
+@pytest.mark.slow
 def test_values_that_are_all_as_far_from_the_middle_are_not_far():
     assert _far(np.array([0.0, 1.0] * 20)) == []
     assert len(_far(np.append(np.linspace(0.0, 1.0, 40), 999.0))) == 1

@@ -105,6 +105,7 @@ def data():
     return {"x": x, "y": x + y, "z": z}
 
 
+@pytest.mark.slow
 def test_results_of_every_door(data):
     named = {"x": "x", "y": "y", "z": "z", "data": data}
     mixed = {"x": data["x"], "steps": np.round(data["z"]), "labels": np.where(data["y"] > 0.0, "high", "low")}

@@ -83,12 +83,14 @@ def test_groups_are_worth_their_trip_and_end_together(monkeypatch):
 # --- the same bits ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_all_pairs_in_a_context(alone, backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):
         assert answer() == alone
 
 
+@pytest.mark.slow
 def test_n_jobs_alone_is_threads(alone):
     assert answer(n_jobs=2) == alone
     assert not is_sent_away(2)
@@ -123,6 +125,7 @@ def test_ranking_selection_and_tuning_in_processes():
         assert answers() == here
 
 
+@pytest.mark.slow
 def test_every_pair_given_the_rest_in_processes():
     data = {name: column for name, column in columns(6, 300).items() if name < "c04"}
     here = digest(pydine.pairwise_information(data, "rest"))
@@ -130,6 +133,7 @@ def test_every_pair_given_the_rest_in_processes():
         assert digest(pydine.pairwise_information(data, "rest")) == here
 
 
+@pytest.mark.slow
 def test_what_workers_fit_for_a_question_is_kept():
     cache, again = UnitCache(), UnitCache()
     pydine.pairwise_information(columns(), GIVEN, cache=cache)
@@ -141,6 +145,7 @@ def test_what_workers_fit_for_a_question_is_kept():
 # --- errors, progress, loss -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_errors_of_the_work_reach_the_caller():
     def fail(i):
         raise ValueError(f"item {i}")
@@ -187,6 +192,7 @@ def killing(folder, i):
     return i * i
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_its_own_tasks(tmp_path):
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert run(partial(killing, tmp_path), range(40), None) == [i * i for i in range(40)]
@@ -241,6 +247,7 @@ def test_linear_algebra_has_one_thread_while_work_is_done():
 # --- shards -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_shards_that_overlap_or_are_missing(tmp_path, monkeypatch):
     from pydine.questions.pairs import asked
     from pydine.questions.pairwise import fit_shard

@@ -1,5 +1,6 @@
 """The planner: which units answer a question."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def test_column_by_column_no_target_sees_another():
     assert columnwise([], [1]) == []
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 9), max_size=1), st.lists(st.integers(10, 19), max_size=4))
 def test_one_target_is_the_same_either_way(targets, given_columns):
     assert columnwise(targets, given_columns) == autoregressive(targets, given_columns)

@@ -95,7 +95,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/interval_scores.py --before FOLDER  coverage and score of intervals, beside another version"
 	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
 	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
-	@echo "  $(BIN)/python benchmarks/general.py      dependence of any shape, and none, with every base"
+	@echo "  $(BIN)/python benchmarks/shapes.py       dependence of any shape, and none, beside KSG and others"
 	@echo "  $(BIN)/python benchmarks/mixed.py        columns of any kind: published tasks and other families"
 	@echo "  $(BIN)/python benchmarks/mixed_level.py  level and power of the test on columns of any kind"
 	@echo "  $(BIN)/python benchmarks/mixed_speed.py  speed on columns of any kind, beside phik, ppscore and CMIknnMixed"

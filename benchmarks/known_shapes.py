@@ -253,6 +253,29 @@ def sample_given(name: str, n: int, dz: int, seed: int) -> Dataset:
     return Dataset(name, seed, math.nan, moved_x, moved_y, z, x, y, shape.truth)
 
 
+# --- sides that have nothing to do with each other ---
+
+
+def _student_sides(rng: Generator, n: int, d: int) -> FloatArray:
+    return np.asarray(rng.standard_normal((n, d)) / np.sqrt(rng.chisquare(2, (n, 1)) / 2))
+
+
+SIDES: dict[str, Callable[[Generator, int, int], FloatArray]] = {
+    "normal": lambda rng, n, d: rng.standard_normal((n, d)),
+    "Cauchy": lambda rng, n, d: rng.standard_cauchy((n, d)),
+    "student": _student_sides,
+    "lognormal": lambda rng, n, d: rng.lognormal(0.0, 2.0, (n, d)),
+}
+
+
+def sample_independent(name: str, n: int, seed: int) -> Dataset:
+    """Draw n rows of independent sides; a name is that of the margins and the columns of a side: "normal 3 x 3"."""
+    margins, d = name.split()[0], int(name.split()[-1])
+    rng = np.random.default_rng([zlib.crc32(margins.encode()), d, n, seed])
+    x, y = SIDES[margins](rng, n, d), SIDES[margins](rng, n, d)
+    return Dataset(margins, seed, 0.0, x, y, None, x, y, 0.0)
+
+
 def truths() -> dict[str, float]:
     """Compute every truth anew, in nats."""
     return {name: shape.compute() for name, shape in SHAPES.items()}

@@ -1,7 +1,7 @@
-"""Dependence of known shapes, with and without z, beside other estimators and another version of the code.
+"""Dependence of known shapes, with and without z, beside other estimators and another version of the code; and none.
 
 python benchmarks/shapes.py [--seeds 10] [--sizes 500 2000 10000] [--given-sizes 500 1000 2000] [--before FOLDER] \
-    [--methods dine ksg] [--gmm-mi PYTHON] [--jobs 2] [--fresh]
+    [--independent-seeds 9] [--methods dine ksg] [--gmm-mi PYTHON] [--jobs 2] [--fresh]
 
 FOLDER is a clone of another version, whose default estimator is run on the same datasets. PYTHON is one that has
 gmm-mi, which needs older libraries than pydine (pip install gmm-mi "scikit-learn<1.6"); it is slow, so it is run with
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from known_shapes import GIVEN, SHAPES, sample, sample_given
+from known_shapes import GIVEN, SHAPES, SIDES, sample, sample_given, sample_independent
 from pydine.experiments.grids import Grid
 from pydine.experiments.methods import methods_of
 from pydine.experiments.provenance import ESTIMATES
@@ -33,11 +33,18 @@ ERRORS = {500: 0.085, 2000: 0.042, 10_000: 0.020}  # nats, of the default over a
 MOST_OFF, OFF_SIZE, HARDEST = 0.2, 2000, "checkerboard"
 OF_BEFORE = 0.7
 PEERS, NOISE = ("ksg", GMM), 2.0  # standard errors of the difference on the same datasets
+INDEPENDENT_SIZES, INDEPENDENT_COLUMNS = (200, 500, 5000), (1, 3)
+FEWEST_INDEPENDENT, MEAN_LIMIT, MAX_LIMIT = 200, 0.005, 0.05
 
 NOTES = """
 Means over {seeds} datasets a row, in nats: the estimates, and in brackets their mean absolute errors. "noise" is the
 standard error of the default's mean absolute error. gmm-mi, where it was run: {gmm_seeds} datasets a row, nan if its
-fit failed on one of them. {before}
+fit failed on one of them. {before} Coverage is that of the default's nominal 95% intervals.
+""".strip()
+
+INDEPENDENT_NOTES = """
+X and Y have the same margins and nothing to do with each other. "student": columns within a side share a Student scale
+with 2 degrees of freedom; "lognormal": exponentials of normal numbers with standard deviation 2. Estimates in nats.
 """.strip()
 
 SHAPED = Grid("I(X;Y), I(X;Y|Z)", sample, {"name": tuple(SHAPES), "n": SIZES}, range(10), {"part": "shapes", "dz": -1})
@@ -48,13 +55,21 @@ GIVEN_Z = Grid(
     range(10),
     {"part": "given z"},
 )
+NOTHING = Grid(
+    "I(X;Y) = 0",
+    sample_independent,
+    {"name": [f"{name} {d} x {d}" for d in INDEPENDENT_COLUMNS for name in SIDES], "n": INDEPENDENT_SIZES},
+    range(9),
+    {"part": "independent", "dz": -1},
+)
 
 
 def tasks(options: Namespace) -> list[Task]:
     seeds, methods = range(options.seeds), (*options.methods, *([BEFORE] if options.before else []))
     shaped = replace(SHAPED, seeds=seeds, axes={**SHAPED.axes, "n": options.sizes})
     given = replace(GIVEN_Z, seeds=seeds, axes={**GIVEN_Z.axes, "n": options.given_sizes})
-    return shaped.tasks(methods) + given.tasks(methods) + (gmm_tasks(options) if options.gmm_mi else [])
+    nothing = replace(NOTHING, seeds=range(options.independent_seeds)).tasks((common.DEFAULT,))
+    return shaped.tasks(methods) + given.tasks(methods) + nothing + (gmm_tasks(options) if options.gmm_mi else [])
 
 
 def gmm_tasks(options: Namespace) -> list[Task]:
@@ -75,17 +90,40 @@ def table(rows: pd.DataFrame, by: list[str]) -> list[dict[str, object]]:
             shown = f"{found.estimate.mean(skipna=False):.3f} ({found.abs_error.mean(skipna=False):.3f})"
             line[method] = shown if len(found) else "-"
         errors = part[part.method == common.DEFAULT].abs_error
-        lines.append(line | {"noise": errors.std() / math.sqrt(max(len(errors), 1))})
+        line |= {"noise": errors.std() / math.sqrt(max(len(errors), 1)), "coverage": common.coverage(part)}
+        lines.append(line)
     return lines
 
 
 def by_size(rows: pd.DataFrame, by: list[str]) -> list[dict[str, object]]:
-    """Mean absolute errors over all shapes."""
+    """Mean absolute errors over all shapes, and how often the default's intervals hold the truth."""
     lines = []
     for key, part in rows.groupby(by):
         errors = {method: common.mean_abs_error(part, method) for method in rows.method.unique() if method != GMM}
-        lines.append({**dict(zip(by, key, strict=True)), **errors})
+        lines.append({**dict(zip(by, key, strict=True)), **errors, "coverage": common.coverage(part)})
     return lines
+
+
+def independent_table(rows: pd.DataFrame) -> list[dict[str, object]]:
+    return [
+        {
+            "margins": name,
+            "n": n,
+            "datasets": len(part),
+            "mean": part.estimate.mean(skipna=False),
+            "largest": part.estimate.max(skipna=False),
+            "coverage": common.coverage(part),
+        }
+        for (name, n), part in rows.groupby(["name", "n"], sort=False)
+    ]
+
+
+def independent_bars(rows: pd.DataFrame) -> list[common.Bar]:
+    found = rows.estimate if len(rows) >= FEWEST_INDEPENDENT else pd.Series([math.nan])
+    return [
+        common.Bar("independent data: mean", found.mean(skipna=False), high=MEAN_LIMIT),
+        common.Bar("independent data: largest", found.max(skipna=False), high=MAX_LIMIT),
+    ]
 
 
 def bars(shaped: pd.DataFrame, given: pd.DataFrame) -> list[common.Bar]:
@@ -125,6 +163,7 @@ def main() -> None:
     parser = common.parser(__doc__, seeds=len(SHAPED.seeds), methods=METHODS)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--given-sizes", type=int, nargs="*", default=GIVEN_SIZES)
+    parser.add_argument("--independent-seeds", type=int, default=len(NOTHING.seeds), help="datasets a row")
     parser.add_argument("--before", type=Path, help="a clone of another version")
     parser.add_argument("--gmm-mi", help="a Python that has gmm-mi")
     options = parser.parse_args()
@@ -133,7 +172,7 @@ def main() -> None:
     methods |= {GMM: GmmMi(options.gmm_mi)} if options.gmm_mi else {}
     others = frozenset(name for name in methods if not name.startswith("dine"))
     rows = common.run_from(options, tasks(options), "shapes", methods, others=others, scope=ESTIMATES)
-    shaped, given = rows[rows.part == "shapes"], rows[rows.part == "given z"]
+    shaped, given, nothing = (rows[rows.part == part] for part in ("shapes", "given z", "independent"))
     common.report(
         options.output / "shapes.md",
         "# Shapes",
@@ -141,7 +180,7 @@ def main() -> None:
             gmm_seeds=GMM_SEEDS, seeds=options.seeds, before=f'"{BEFORE}": commit {before.commit}.' if before else ""
         ),
         "## Bars",
-        common.bar_table(bars(shaped, given)),
+        common.bar_table(bars(shaped, given) + independent_bars(nothing)),
         "## All shapes, mean absolute errors",
         common.markdown(by_size(shaped, ["n"])),
         "## Given z, mean absolute errors",
@@ -150,6 +189,9 @@ def main() -> None:
         common.markdown(table(shaped, ["name", "n"])),
         "## Each shape given z",
         common.markdown(table(given, ["name", "dz", "n"])),
+        "## Independent data",
+        INDEPENDENT_NOTES,
+        common.markdown(independent_table(nothing)),
         "## Provenance",
         common.provenance(rows),
     )

@@ -1,11 +1,12 @@
 """Dependence of known shapes, with and without z, beside other estimators and another version of the code; and none.
 
 python benchmarks/shapes.py [--seeds 10] [--sizes 500 2000 10000] [--given-sizes 500 1000 2000] [--before FOLDER] \
-    [--independent-seeds 9] [--methods dine ksg] [--gmm-mi PYTHON] [--jobs 2] [--fresh]
+    [--independent-seeds 9] [--methods dine ksg] [--gmm-mi PYTHON] [--neural] [--jobs 2] [--fresh]
 
 FOLDER is a clone of another version, whose default estimator is run on the same datasets. PYTHON is one that has
 gmm-mi, which needs older libraries than pydine (pip install gmm-mi "scikit-learn<1.6"); it is slow, so it is run with
-the first seeds and up to n = 2000. Definitions and truths of the shapes: known_shapes.py.
+the first seeds and up to n = 2000. The neural estimators are run once, on the first seed of the shapes without z.
+Definitions and truths of the shapes: known_shapes.py.
 """
 
 import common
@@ -28,6 +29,7 @@ from versions import GmmMi, OtherVersion
 
 METHODS = ("dine", "dine-mixture", "ksg")
 BEFORE, GMM, GMM_SEEDS, GMM_LARGEST = "before", "gmm-mi", 3, 2000
+NEURAL = ("mine", "dv", "nwj", "infonce")
 SIZES, GIVEN_SIZES, GIVEN_COLUMNS = (500, 2000, 10_000), (500, 1000, 2000), (1, 3, 5)
 ERRORS = {500: 0.085, 2000: 0.042, 10_000: 0.020}  # nats, of the default over all shapes
 MOST_OFF, OFF_SIZE, HARDEST = 0.2, 2000, "checkerboard"
@@ -39,7 +41,8 @@ FEWEST_INDEPENDENT, MEAN_LIMIT, MAX_LIMIT = 200, 0.005, 0.05
 NOTES = """
 Means over {seeds} datasets a row, in nats: the estimates, and in brackets their mean absolute errors. "noise" is the
 standard error of the default's mean absolute error. gmm-mi, where it was run: {gmm_seeds} datasets a row, nan if its
-fit failed on one of them. {before} Coverage is that of the default's nominal 95% intervals.
+fit failed on one of them. Neural estimators, where they were run: the first dataset alone. {before} Coverage is that of
+the default's nominal 95% intervals.
 """.strip()
 
 INDEPENDENT_NOTES = """
@@ -69,7 +72,9 @@ def tasks(options: Namespace) -> list[Task]:
     shaped = replace(SHAPED, seeds=seeds, axes={**SHAPED.axes, "n": options.sizes})
     given = replace(GIVEN_Z, seeds=seeds, axes={**GIVEN_Z.axes, "n": options.given_sizes})
     nothing = replace(NOTHING, seeds=range(options.independent_seeds)).tasks((common.DEFAULT,))
-    return shaped.tasks(methods) + given.tasks(methods) + nothing + (gmm_tasks(options) if options.gmm_mi else [])
+    others = gmm_tasks(options) if options.gmm_mi else []
+    others += neural_tasks(options) if options.neural else []
+    return shaped.tasks(methods) + given.tasks(methods) + nothing + others
 
 
 def gmm_tasks(options: Namespace) -> list[Task]:
@@ -79,6 +84,12 @@ def gmm_tasks(options: Namespace) -> list[Task]:
     ]
     axes = {"name": pairs, "n": [n for n in options.sizes if n <= GMM_LARGEST]}
     return replace(SHAPED, seeds=range(min(options.seeds, GMM_SEEDS)), axes=axes).tasks((GMM,))
+
+
+def neural_tasks(options: Namespace) -> list[Task]:
+    """Where the neural estimators apply: no z."""
+    axes = {"name": [name for name in SHAPES if sample(name, 10, 0).z is None], "n": options.sizes}
+    return replace(SHAPED, seeds=range(1), axes=axes).tasks(NEURAL)
 
 
 def table(rows: pd.DataFrame, by: list[str]) -> list[dict[str, object]]:
@@ -99,7 +110,8 @@ def by_size(rows: pd.DataFrame, by: list[str]) -> list[dict[str, object]]:
     """Mean absolute errors over all shapes, and how often the default's intervals hold the truth."""
     lines = []
     for key, part in rows.groupby(by):
-        errors = {method: common.mean_abs_error(part, method) for method in rows.method.unique() if method != GMM}
+        complete = [method for method in rows.method.unique() if method not in (GMM, *NEURAL)]
+        errors = {method: common.mean_abs_error(part, method) for method in complete}
         lines.append({**dict(zip(by, key, strict=True)), **errors, "coverage": common.coverage(part)})
     return lines
 
@@ -166,10 +178,12 @@ def main() -> None:
     parser.add_argument("--independent-seeds", type=int, default=len(NOTHING.seeds), help="datasets a row")
     parser.add_argument("--before", type=Path, help="a clone of another version")
     parser.add_argument("--gmm-mi", help="a Python that has gmm-mi")
+    parser.add_argument("--neural", action="store_true", help="the neural estimators too")
     options = parser.parse_args()
     before = OtherVersion(options.before) if options.before else None
     methods = methods_of("cmi") | ({BEFORE: before} if before else {})
     methods |= {GMM: GmmMi(options.gmm_mi)} if options.gmm_mi else {}
+    methods |= {name: methods_of("mi")[name] for name in NEURAL}
     others = frozenset(name for name in methods if not name.startswith("dine"))
     rows = common.run_from(options, tasks(options), "shapes", methods, others=others, scope=ESTIMATES)
     shaped, given, nothing = (rows[rows.part == part] for part in ("shapes", "given z", "independent"))

@@ -101,6 +101,18 @@ def test_finished_rows_are_not_run_again_and_new_ones_are_added(path):
     assert len(lines(path)) == 6
 
 
+def test_parts_that_name_their_columns_in_another_order_are_not_run_again(path):
+    first = tasks(1)
+    other = [Task({"rho": 0.7, "seed": 1, "d": 1}, Draw(1), ("copula",))]
+    method = Recorder()
+    for _ in range(2):
+        rows = run([*first, *other], {"copula": method}, path, console=SILENT)
+        assert [row["estimate"] for row in rows] == [0.0, 1.0]
+    assert method.seeds == [0, 1]
+    assert len(read(path)) == 2
+
+
+
 @pytest.mark.slow
 def test_a_failure_stays_in_its_row_and_is_tried_again(path):
     broken, whole = Recorder(1, failing), Recorder()

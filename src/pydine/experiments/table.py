@@ -52,8 +52,8 @@ def _text(path: Path) -> str:
 
 
 def identity(row: Mapping[str, object]) -> Identity:
-    """Return what no two rows of a table share: the columns that name the dataset, and the method."""
-    return tuple(str(row[name]) for name in _names(list(row)))
+    """Return what no two rows of a table share: the columns that name the dataset, and the method, in any order."""
+    return tuple(str(row[name]) for name in sorted(_names(list(row))))
 
 
 def read_finished(path: Path, columns: Sequence[str]) -> dict[Identity, dict[str, str]]:

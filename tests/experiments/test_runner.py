@@ -112,7 +112,6 @@ def test_parts_that_name_their_columns_in_another_order_are_not_run_again(path):
     assert len(read(path)) == 2
 
 
-
 @pytest.mark.slow
 def test_a_failure_stays_in_its_row_and_is_tried_again(path):
     broken, whole = Recorder(1, failing), Recorder()

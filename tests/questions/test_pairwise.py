@@ -113,6 +113,18 @@ def test_given_the_rest(data):
 
 
 @pytest.mark.slow
+def test_intervals_of_groups_are_those_of_the_question(data):
+    """Several columns have more chance than one: an interval knows how many."""
+    found = pairwise_information(data, groups={"one": ["x", "square"], "two": ["near", "alone"]}, base="gaussian")
+    assert found.widths == tuple(2 if name in ("one", "two") else 1 for name in found.names)
+    asked = pydine.mutual_information(["x", "square"], ["near", "alone"], data=data, base="gaussian")
+    table = found.columns()
+    row = [set(pair) for pair in zip(table["x"], table["y"], strict=True)].index({"one", "two"})
+    assert (table["low"][row], table["high"][row]) == pytest.approx(tuple(asked.confidence_interval()), abs=1e-9)
+    assert type(found).from_json(found.to_json()).widths == found.widths
+
+
+@pytest.mark.slow
 def test_a_group_is_one_variable(data):
     found = pairwise_information(data, groups={"both": ["near", "w"]})
     assert found.names == ("x", "square", "alone", "z", "both")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import ncx2, norm
 
 import pydine
 from pydine.results import InformationEstimate, default_names, estimates
@@ -100,6 +100,19 @@ def test_intervals_hold_for_weak_dependence_as_for_strong(root):
     assert 0.945 < np.mean((low <= truth) & (truth <= high)) < 0.99
     plain = np.abs(values - truth) <= 1.96 * errors
     assert root != 1.7 or plain.mean() < 0.85  # what the normal approximation would give
+
+
+@pytest.mark.parametrize("terms", [2, 4, 9, 100, 400])
+@pytest.mark.parametrize("strength", [0.0, 0.5, 2.0, 10.0, 100.0])
+def test_intervals_hold_for_several_columns(terms, strength):
+    """Sums of squared correlations of 1000 rows, whose noncentrality is so many times the noise of independence."""
+    n, noncentral = 1000.0, strength * np.sqrt(2.0 * terms)
+    found = ncx2.rvs(terms, noncentral + 1e-9, size=20_000, random_state=0) / (2.0 * n)
+    values = found - 0.5 * terms / n
+    errors = np.sqrt(2.0 * np.maximum(values, 0.0) / n + 0.5 * terms / n**2)
+    low, high = interval_ends(values, errors, errors, terms=terms)
+    truth = noncentral / (2.0 * n)
+    assert 0.92 < np.mean((low <= truth) & (truth <= high)) < 0.995
 
 
 def test_interval_of_a_clearly_negative_estimate_begins_at_zero():

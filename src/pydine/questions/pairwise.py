@@ -121,6 +121,7 @@ def pairwise_information(
             found.kinds = tuple(kinds_of([table.kind(i) for i in block]) for block in variables.members.values())
             found.entropies = tuple(entropy_of(table, block) for block in variables.members.values())
             names, known = tuple(variables.members), tuple(table.names[i] for i in variables.given)
+            widths = tuple(map(len, variables.members.values()))
             n_samples, n_dropped = table.n_samples, table.n_dropped
             found.counts[:] = n_samples
             if sample is not None:
@@ -132,6 +133,7 @@ def pairwise_information(
         else:
             parted = Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {})
             names, known = tuple(parted.members), tuple(parted.given)
+            widths = tuple(map(len, parted.members.values()))
             found, n_units = parted.pairs()
             n_samples, n_dropped = parted.n_rows
     warn_determined(f"{x} and {y}" for x, y in found.determined(list(names)))
@@ -157,6 +159,7 @@ def pairwise_information(
         backend=frame_library(data),
         counts=matrix(found.counts, 0),
         kinds=found.kinds,
+        widths=widths if max(widths) > 1 else (),
         entropies=found.entropies,
     )
 

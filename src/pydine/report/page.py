@@ -107,7 +107,7 @@ def _data(report: Report, order: list[int]) -> dict[str, Any]:
 
 def _triangle(matrix: PairwiseInformation) -> dict[str, list[Any]]:
     upper = np.triu_indices(len(matrix.names), 1)
-    low, high = interval_ends(matrix.values, *matrix.errors, LEVEL, matrix.bounds)
+    low, high = interval_ends(matrix.values, *matrix.errors, LEVEL, matrix.bounds, matrix.terms)
     numbers = {
         "value": matrix.values,
         "error": matrix.standard_errors,

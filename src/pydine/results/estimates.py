@@ -192,7 +192,8 @@ class InformationEstimate(Record):
         if not (_is_number(level) and 0.0 < level < 1.0):
             raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
         below, above = self.errors or (self.standard_error, self.standard_error)
-        low, high = interval_ends(self.value, below, above, level, min(self.entropies))
+        dx, dy, _ = self.dimensions
+        low, high = interval_ends(self.value, below, above, level, min(self.entropies), max(dx * dy, 1))
         return ConfidenceInterval(float(low), float(high))
 
     @property

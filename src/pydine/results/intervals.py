@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.types import FloatArray
 
@@ -15,6 +16,7 @@ def interval_ends(
     above: FloatArray | float,
     level: float = 0.95,
     bounds: FloatArray | float = np.inf,
+    terms: NDArray[np.intp] | int = 1,
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of confidence intervals for the true information.
 
@@ -24,6 +26,10 @@ def interval_ends(
     2 I + s is the mean of its square, and the variance of an estimate of I is 2 I s + s^2 / 2. That gives s, and the
     interval of the root, which is squared again. Where the value is many standard errors, this is value ± quantile x
     error to first order.
+
+    Sides of several columns have a sum of k such squares, one for each pair of columns. Its variance is
+    2 I s + k s^2 / 2, and the root of 2 I + (k - 1) s / 2 has about the same error everywhere, at independence too,
+    where the sum is chi-square with k degrees of freedom.
 
     Parameters
     ----------
@@ -35,6 +41,8 @@ def interval_ends(
         The confidence level, between 0 and 1.
     bounds : float or ndarray
         What information cannot exceed, in nats: entropies of discrete sides.
+    terms : int or ndarray of int
+        How many pairs of a column of x and one of y there are, dx dy.
 
     Returns
     -------
@@ -45,17 +53,20 @@ def interval_ends(
 
     quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
     with np.errstate(invalid="ignore"):
-        low, high = _moved(values, below, -quantile), _moved(values, above, quantile)
+        low, high = _moved(values, below, -quantile, terms), _moved(values, above, quantile, terms)
     high = np.minimum(high, np.maximum(bounds, values))
     is_infinite = np.isinf(values)
     return np.where(is_infinite, values, low), np.where(is_infinite, values, high)
 
 
-def _moved(values: FloatArray | float, errors: FloatArray | float, quantile: float) -> FloatArray:
+def _moved(
+    values: FloatArray | float, errors: FloatArray | float, quantile: float, terms: NDArray[np.intp] | int
+) -> FloatArray:
     """Values moved by so many errors on the scale of their roots."""
     twice = 2.0 * np.maximum(values, 0.0)
-    chance = np.sqrt(2.0) * np.asarray(errors, float)  # the variance of the root, where there is no information
-    variance = chance * chance / (twice + np.hypot(twice, chance) + SMALLEST)
-    root = np.sqrt(np.maximum(2.0 * np.asarray(values, float) + variance, 0.0))
-    moved: FloatArray = 0.5 * np.maximum(root + quantile * np.sqrt(variance), 0.0) ** 2
+    chance = np.sqrt(2.0) * np.asarray(errors, float)  # where there is no information, for one term
+    variance = chance * chance / (twice + np.hypot(twice, np.sqrt(terms) * chance) + SMALLEST)
+    shift = 0.5 * (np.asarray(terms, float) - 1.0) * variance
+    root = np.sqrt(np.maximum(2.0 * np.asarray(values, float) + shift + variance, 0.0))
+    moved: FloatArray = 0.5 * np.maximum(np.maximum(root + quantile * np.sqrt(variance), 0.0) ** 2 - shift, 0.0)
     return moved

@@ -57,6 +57,8 @@ class PairwiseInformation(Record):
         What each variable is: ``"continuous"``, ``"ordinal"``, ``"nominal"``, or several of them.
     entropies : tuple of float
         Of each variable in nats; infinite if it is not discrete.
+    widths : tuple of int
+        How many columns each variable has; none if all have one.
     """
 
     names: tuple[str, ...]
@@ -77,6 +79,7 @@ class PairwiseInformation(Record):
     counts: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
     kinds: tuple[str, ...] = ()
     entropies: tuple[float, ...] = ()
+    widths: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Where nobody says how many rows a figure has, it has all that were used."""
@@ -109,6 +112,12 @@ class PairwiseInformation(Record):
         return least
 
     @property
+    def terms(self) -> NDArray[np.intp]:
+        """How many pairs of a column of one variable and one of the other there are, shape (p, p)."""
+        widths = np.array(self.widths or np.ones(len(self.names)), dtype=np.intp)
+        return np.multiply.outer(widths, widths)
+
+    @property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Positions of the first and of the second variable of every pair, most information first."""
         first, second = np.triu_indices(len(self.names), 1)
@@ -131,7 +140,8 @@ class PairwiseInformation(Record):
         """
         pairs = first, second = self.pairs
         values = self.values[pairs]
-        low, high = interval_ends(values, self.errors[0][pairs], self.errors[1][pairs], level, self.bounds[pairs])
+        below, above = (errors[pairs] for errors in self.errors)
+        low, high = interval_ends(values, below, above, level, self.bounds[pairs], self.terms[pairs])
         shares = self.explained
         of_second = shares[pairs]
         return {

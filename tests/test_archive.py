@@ -96,6 +96,7 @@ TREES = st.recursive(
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(TREES)
+@pytest.mark.slow
 def test_what_comes_back_is_what_was_written(content):
     data = SCHEMA.to_bytes(content)
     same(SCHEMA.from_bytes(data)[0], content)

@@ -142,6 +142,7 @@ def test_all_discrete_p_values_agree_with_the_g_test():
         assert np.log(ours) == pytest.approx(np.log(theirs), abs=0.25 + 0.1 * abs(np.log(theirs)))
 
 
+@pytest.mark.slow
 def test_level_and_power():
     rejected = []
     for seed in range(30):

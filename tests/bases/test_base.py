@@ -225,6 +225,7 @@ class TestWhereDensitiesAreAtRisk:
         assert abs(mutual_information(x, y, base=base).value) < 0.03
 
     @pytest.mark.filterwarnings("ignore::pydine.TiesWarning")
+    @pytest.mark.slow
     def test_a_binary_column_given_z(self):
         rng = np.random.default_rng(1)
         z = rng.standard_normal((1000, 2))

@@ -54,6 +54,7 @@ class TestShapes:
         estimate = mutual_information(*given_z(*parabola(1000, seed=1)), base="mixture")
         assert parabola_truth(0.7) - 0.2 < estimate.value < parabola_truth(0.7) + 0.05
 
+    @pytest.mark.slow
     def test_several_columns(self):
         """Two parabolas side by side: the information is the sum of theirs."""
         (x, y), (other_x, other_y) = parabola(2000, seed=1), parabola(2000, seed=2)

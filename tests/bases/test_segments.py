@@ -44,6 +44,7 @@ def test_bins_of_the_negative_are_the_other_way_round():
     assert set(bins_of(np.arange(2550.0))) == set(range(PLACES))
 
 
+@pytest.mark.slow
 def test_the_same_for_labels_of_other_names():
     code, number, _ = windows(5, 300)
     names = np.array(["a", "b", "c", "d"])

@@ -12,6 +12,7 @@ from shapes import gaussian, given_z, latents_of, student, student_truth
 class TestStudent:
     @pytest.mark.parametrize("degrees", [2.0, 5.0])
     @pytest.mark.parametrize("d", [1, 2, 3])
+    @pytest.mark.slow
     def test_known_truth(self, d, degrees):
         truth = student_truth(d, degrees, 0.5)
         estimate = mutual_information(*student(4000, d, degrees), base="student")

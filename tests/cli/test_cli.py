@@ -175,6 +175,7 @@ def test_demo(folder):
     assert "Information about 'target'" in done.stdout
 
 
+@pytest.mark.slow
 def test_doctor(folder):
     record = json.loads(process(folder, "doctor", "--compile", "--json").stdout)
     assert record["pydine"] == pydine.__version__
@@ -256,6 +257,7 @@ def test_csv_is_a_header_and_a_line(run):
     assert float(row["low"]) < float(row["information"]) < float(row["high"])
 
 
+@pytest.mark.slow
 def test_rank_for_machines(run):
     from pydine.questions.ranking import rank
 

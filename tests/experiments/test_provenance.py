@@ -18,6 +18,7 @@ def package(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_package_has_a_core():
     assert any((PACKAGE / name).exists() for name in CORE)
     assert len(code_version()) == 8

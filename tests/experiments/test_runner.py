@@ -73,6 +73,7 @@ def interrupting():
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_row_has_the_key_the_truth_the_estimate_and_what_it_cost(path):
     rows = run(tasks(2), {"copula": copula}, path, console=SILENT)
     assert [list(row) for row in rows] == [["d", "rho", "seed", "method", *FIGURES, *COSTS, *ORIGIN]] * 2
@@ -90,6 +91,7 @@ def test_a_row_has_the_key_the_truth_the_estimate_and_what_it_cost(path):
     assert not list(path.parent.glob(".*"))
 
 
+@pytest.mark.slow
 def test_finished_rows_are_not_run_again_and_new_ones_are_added(path):
     first, second = Recorder(), Recorder()
     run(tasks(2, ["a"]), {"a": first}, path, console=SILENT)
@@ -101,6 +103,7 @@ def test_finished_rows_are_not_run_again_and_new_ones_are_added(path):
     assert len(lines(path)) == 6
 
 
+@pytest.mark.slow
 def test_parts_that_name_their_columns_in_another_order_are_not_run_again(path):
     first = tasks(1)
     other = [Task({"rho": 0.7, "seed": 1, "d": 1}, Draw(1), ("copula",))]

@@ -79,6 +79,7 @@ def test_standard_input(kind, tmp_path, monkeypatch):
 
 @settings(deadline=None)  # the machine may be busy
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+@pytest.mark.slow
 def test_numbers_come_back_to_the_last_bit(tmp_path_factory, values):
     path = tmp_path_factory.mktemp("numbers") / "data.csv"
     path.write_text("x\n" + "\n".join(map(repr, values)) + "\n")

@@ -73,6 +73,7 @@ def test_a_named_pipe_is_read_once(kind, tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/bin/bash"), reason="there is no bash here")  # noqa: PTH110
+@pytest.mark.slow
 def test_process_substitution(tmp_path):
     code = "import sys; from pydine.inputs.files import open_file; print(*open_file(sys.argv[1]).read(['x'])['x'])"
     command = f"{sys.executable} -c \"{code}\" <(printf 'x\\n1\\n2\\n')"

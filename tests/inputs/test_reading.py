@@ -100,6 +100,7 @@ class TestWhatIsRead:
         assert question.names == (("bmi",), ("target",), ("column 3",))
 
     @pytest.mark.parametrize("table", TABLES)
+    @pytest.mark.slow
     def test_names_in_data(self, table):
         question = read_question("d", ["b"], ["e", "a"], data=TABLES[table]())
         assert_same(question, D, B, TABLE[:, [4, 0]])

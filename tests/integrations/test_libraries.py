@@ -43,6 +43,7 @@ def arrows(graph):
 # --- causal-learn ---
 
 
+@pytest.mark.slow
 def test_pc_finds_the_graph():
     found = causal_learn.pc(GARDEN)
     assert arrows(found.G) == EDGES
@@ -89,6 +90,7 @@ def test_depth_and_what_is_known_beforehand():
     assert ("rain", "plants") not in {(str(e).split()[0], str(e).split()[2]) for e in found.G.get_graph_edges()}
 
 
+@pytest.mark.slow
 def test_fci_runs_too():
     graph, _ = fci(GARDEN.to_numpy(), "dine", 0.05, show_progress=False, verbose=False, node_names=list(GARDEN))
     neighbours = {frozenset((a.get_name(), b.get_name())) for a in graph.nodes for b in graph.get_adjacent_nodes(a)}

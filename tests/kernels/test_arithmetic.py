@@ -122,6 +122,7 @@ class TestTails:
         x = np.concatenate([np.linspace(0.0, 26.0, 100_001), np.logspace(-12, 0, 1001)])
         np.testing.assert_allclose(self.both(x)[0], np.log(erfcx(x)) - x * x, rtol=1e-14, atol=4e-15)
 
+    @pytest.mark.slow
     def test_no_tail_is_too_small(self):
         x = np.logspace(1, 150, 1000)
         np.testing.assert_allclose(self.both(x)[0], np.log(erfcx(x)) - x * x, rtol=1e-14)

@@ -64,6 +64,7 @@ def test_all_that_compiled_code_and_fitted_units_import_is_covered():
     assert reached(roots) == COVERED
 
 
+@pytest.mark.slow
 def test_functions_are_compiled_where_it_is_seen():
     """Whatever uses the decorator is covered, wherever it stands."""
     users = {
@@ -75,6 +76,7 @@ def test_functions_are_compiled_where_it_is_seen():
     assert kernels <= users <= COVERED
 
 
+@pytest.mark.slow
 def test_imports_are_followed():
     assert "results/pairs.py" in reached(["questions/pairwise.py"])
     assert "kernels/arithmetic.py" in reached(["questions/pairwise.py"])

@@ -153,6 +153,7 @@ def test_a_temporary_folder_where_nothing_else_can_be_written(environment):
     assert "set NUMBA_CACHE_DIR to a folder that lasts" in record["cache_place"]
 
 
+@pytest.mark.slow
 def test_no_cache_where_not_even_that_can_be(environment, tmp_path):
     (tmp_path / "temporary" / f"pydine-{os.getuid()}").write_text("")
     record = doctor(environment)

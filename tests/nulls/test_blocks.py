@@ -118,6 +118,7 @@ def test_permutations_have_the_level_they_name(n, tests):
         assert abs(np.mean((reached + 1.0) / 100.0 <= level) - level) < 3.0 * noise
 
 
+@pytest.mark.slow
 def test_leverage_does_not_pass_for_a_spread_that_the_sides_share():
     """Functions that take up most of a few rows: residuals there are small on both sides, and that is no dependence."""
     rng = np.random.default_rng(0)
@@ -151,6 +152,7 @@ def test_simes_with_weights_by_hand():
 
 
 @pytest.mark.parametrize("n", [200, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_pvalues_of_squares_hold_in_both_tails(n):
     """Products of squares are skewed: studentised alone, their lower tail is three times what it should be."""
     rng = np.random.default_rng(6)

@@ -99,6 +99,7 @@ def test_public_objects_say_what_they_are():
 
 
 @pytest.mark.parametrize("name", ["pydine", *modules()])
+@pytest.mark.slow
 def test_examples_in_the_docstrings(name):
     outcome = doctest.testmod(importlib.import_module(name))
     assert outcome.failed == 0

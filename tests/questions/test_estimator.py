@@ -113,6 +113,7 @@ class TestScikitLearn:
         low, high = estimate.confidence_interval()
         assert low <= max(0.0, estimate.value) <= high
 
+    @pytest.mark.slow
     def test_the_function_is_the_estimator(self, small):
         assert mutual_information(*small) == DINE().fit(*small).information_
         assert mutual_information(*small, random_state=5) == DINE(random_state=5).fit(*small).information_
@@ -382,6 +383,7 @@ class TestInvariance:
 class TestKnownTruth:
     @pytest.mark.parametrize("rho", [0.0, 0.3, -0.7, 0.95])
     @pytest.mark.parametrize("d", [1, 3])
+    @pytest.mark.slow
     def test_gaussian(self, d, rho):
         estimates = [mutual_information(*gaussian(500, d, rho, seed)) for seed in range(5)]
         for estimate in estimates:

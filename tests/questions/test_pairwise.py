@@ -141,6 +141,7 @@ def test_a_group_is_one_variable(data):
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.slow
 def test_frames_in_frames_out(data, found, kind):
     again = pairwise_information(kind(data), ["z"])
     np.testing.assert_array_equal(again.values, found.values)

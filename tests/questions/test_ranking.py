@@ -97,6 +97,7 @@ def test_figures_alone_come_first_and_the_others_stream_in(data):
     assert seen[-1] == ranking
 
 
+@pytest.mark.slow
 def test_with_very_many_columns_the_rest_is_a_selection_that_is_named(monkeypatch):
     monkeypatch.setattr("pydine.questions.rest.MOST_GIVEN", 4)
     monkeypatch.setattr("pydine.questions.rest.BY_THEMSELVES", 2)

@@ -94,6 +94,7 @@ def test_threads_have_the_same_bits(path, streamed):
     assert (one.value, one.standard_error) == (two.value, two.standard_error)
 
 
+@pytest.mark.slow
 def test_the_second_pass_over_the_rows_of_the_first_changes_nothing(path):
     """Latents, projection, closed form and test of rows that are gone through are those of rows in memory."""
     sample = sample_of(path, ("x", "y", *Z), "raise")

@@ -624,6 +624,7 @@ def test_the_keyboard_reaches_every_pair(opened, page):
     assert text_of(driver, "pair-title") == "outcome and noise"
 
 
+@pytest.mark.slow
 def test_the_tip_leaves_its_cell_in_view(opened, page):
     driver = opened(page)
     for row, column in ((0, 1), (3, 0), (3, 2)):

@@ -89,6 +89,7 @@ def state(value):
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(estimates() | outcomes() | pointwise() | pairwise() | rankings())
+@pytest.mark.slow
 def test_what_comes_back_is_what_was_written(result):
     text = result.to_json()
     again = type(result).from_json(text)

@@ -154,6 +154,7 @@ def test_errors_of_the_work_reach_the_caller():
         run(fail, range(3), None)
 
 
+@pytest.mark.slow
 def test_progress_moves_before_the_end():
     """Results come as they are ready: the first is seen while the last is held back."""
     seen = []

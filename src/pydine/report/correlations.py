@@ -90,6 +90,7 @@ def partial_correlations(
         n_general=0,
         is_shared=True,
         adjustment="bh",
+        widths=tuple(map(len, blocks)),
     )
 
 

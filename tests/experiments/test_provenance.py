@@ -46,6 +46,14 @@ def test_code_of_the_core_does(package, name):
     assert code_version(package) != before
 
 
+def test_moves_do_not(package):
+    before = code_version(package)
+    (package / "questions" / "deep").mkdir()
+    (package / "questions" / "module.py").rename(package / "questions" / "deep" / "other.py")
+    (package / "engine" / "module.py").write_text(f"from pydine.questions.deep.other import f\n\n{SOURCE}")
+    assert code_version(package) == before
+
+
 @pytest.mark.parametrize("name", ["cli/module.py", "inputs/files/module.py", "report.py"])
 def test_code_beside_it_does_not(package, name):
     before = code_version(package)

@@ -83,14 +83,12 @@ def code_version(package: Path = PACKAGE, scope: str = ALL) -> str:
     Returns
     -------
     str
-        Digest of the files in ``CORE`` that it may hang on, without comments, docstrings and layout: words do not age a
-        result.
+        Digest of the files in ``CORE`` that it may hang on, without comments, docstrings, layout and imports, and
+        wherever they lie: neither words nor moves age a result.
     """
-    digest = hashlib.sha256()
-    for path in _core_files(package, BEYOND[scope]):
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(_code(path.read_text(encoding="utf-8")).encode())
-    return digest.hexdigest()[:8]
+    files = (_code(path.read_text(encoding="utf-8")) for path in _core_files(package, BEYOND[scope]))
+    digests = sorted(hashlib.sha256(code.encode()).digest() for code in files)
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:8]
 
 
 def commit(package: Path = PACKAGE) -> str:
@@ -137,12 +135,17 @@ def _core_files(package: Path, beyond: Sequence[str]) -> Iterator[Path]:
 
 
 def _code(source: str) -> str:
-    """Source without comments, docstrings and layout."""
+    """Source without comments, docstrings, layout and imports."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [part for part in node.body if not _is_words(part)] or [ast.Pass()]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.If):
+            node.body = [part for part in node.body if not _is_words(part) and not _is_import(part)] or [ast.Pass()]
     return ast.unparse(tree)
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    """Whether it says where a name is from: `import a`, `from a import b`."""
+    return isinstance(statement, ast.Import | ast.ImportFrom)
 
 
 def _is_words(statement: ast.stmt) -> bool:

@@ -344,7 +344,7 @@ def test_no_colour_where_nobody_looks(run):
 def test_graphs_are_written_for_others(tmp_path):
     import networkx as nx
 
-    from pydine.cli.graph_files import DIRECTED, UNDIRECTED, Edge, write_graph
+    from pydine.cli.output.graphs import DIRECTED, UNDIRECTED, Edge, write_graph
 
     edges = [Edge('a "b"', "c", DIRECTED), Edge("c", "d", UNDIRECTED)]
     names = ['a "b"', "c", "d", "alone"]

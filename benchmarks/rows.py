@@ -28,7 +28,7 @@ from pydine.answers.fitting import fit
 from pydine.answers.settings import Settings
 from pydine.inputs import streams
 from pydine.inputs.reading import read_question
-from pydine.questions.streamed import refined, sample_of
+from pydine.questions.streamed.refining import refined, sample_of
 
 PART = 1_000_000
 GIVEN = ["z0", "z1", "z2"]

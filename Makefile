@@ -53,6 +53,9 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
+# Bytecode is kept whatever the environment says: pytest would have to rewrite every test file again in each run.
+unit quick: export PYTHONDONTWRITEBYTECODE =
+
 unit: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not cluster"
 

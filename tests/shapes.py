@@ -1,5 +1,7 @@
 """Data of several shapes whose information is known, and what the default's maps make of them."""
 
+from functools import cache
+
 import numpy as np
 from scipy.integrate import trapezoid
 from scipy.special import digamma, gammaln, xlogy
@@ -67,13 +69,15 @@ def student_truth(d, degrees, rho):
     return 2.0 * student_entropy(d, degrees, 0.0) - student_entropy(2 * d, degrees, d * np.log(1.0 - rho * rho))
 
 
+@cache
 def parabola_truth(noise):
     """h(Y) - h(noise), with the density of Y as an integral over x."""
-    x, y = np.linspace(-8.0, 8.0, 4001), np.linspace(-8.0 * noise, 40.0 + 8.0 * noise, 2001)
+    x, y = np.linspace(-8.0, 8.0, 1601), np.linspace(-8.0 * noise, 40.0 + 8.0 * noise, 1001)
     density = trapezoid(norm.pdf(x) * norm.pdf(y[:, None], x**2, noise), x)
     return -trapezoid(xlogy(density, density), y) - norm.entropy(scale=noise)
 
 
+@cache
 def ring_truth(width):
     """Of the masses of a fine grid; an angle takes 1 / (2 pi radius) of the radius's density."""
     place = np.linspace(-2.5, 2.5, 1000)  # none of them is 0

@@ -48,6 +48,7 @@ def test_constraints_only_lower_entropy() -> None:
     assert free > one > two
 
 
+@pytest.mark.slow
 def test_only_ranks_matter() -> None:
     x, e = np.random.default_rng(0).standard_normal((2, 100, 2))
     y = x + e
@@ -64,6 +65,7 @@ def test_as_the_authors_of_the_paper_measured() -> None:
         assert ours == pytest.approx(theirs, rel=0.25, abs=0.1)
 
 
+@pytest.mark.slow
 def test_many_columns() -> None:
     """Six pairs at a correlation of 0.99: six times the value of a pair, where uniform points would see nothing."""
     a = paper_mi(1000, 6, 0.99, 0)

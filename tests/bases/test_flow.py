@@ -90,6 +90,7 @@ class TestFlow:
         for details in (waved, plain):
             assert sum(details["mixture"].values()) == pytest.approx(1.0, abs=1e-9)
 
+    @pytest.mark.slow
     def test_interaction(self):
         """Neither column of x alone tells anything about the mean of y; together they do."""
         rng = np.random.default_rng(0)
@@ -99,6 +100,7 @@ class TestFlow:
         alone = mutual_information(x[:, 0], y, base="flow").value
         assert both > alone + 0.4
 
+    @pytest.mark.slow
     def test_directions_have_the_names_of_the_caller(self):
         """Whichever side a base sees first: the names change with the sides, and nothing else does."""
         rng = np.random.default_rng(1)

@@ -30,6 +30,7 @@ def at_once(call):
         return list(pool.map(work, range(THREADS)))
 
 
+@pytest.mark.slow
 def test_questions(tmp_path):
     """Two different ones, with a cache that all share and without."""
     expected = [pydine.mutual_information(*asked(i % 2)) for i in range(THREADS)]

@@ -137,6 +137,7 @@ def test_a_name_of_two_megabytes(tmp_path):
     assert "first line that does not name columns" in refusal(path)
 
 
+@pytest.mark.slow
 def test_a_line_without_end(tmp_path):
     path = tmp_path / "line.csv"
     path.write_text("x," * (HEAD // 2 + 1))

@@ -142,6 +142,7 @@ def test_what_is_in_memory_is_no_stream(data):
     assert stream_of(data) is None
 
 
+@pytest.mark.slow
 def test_a_dask_frame(table, tmp_path):
     dask_frames = pytest.importorskip("dask.dataframe", reason="dask is not installed")
     first = Sample.draw(stream_of(next(forms(table, tmp_path))), (*NAMES, "label"), omit=False, most=100)
@@ -152,6 +153,7 @@ def test_a_dask_frame(table, tmp_path):
         np.testing.assert_array_equal(sample.columns[name], first.columns[name])
 
 
+@pytest.mark.slow
 def test_what_arrow_holds_does_not_grow_with_the_file(tmp_path):
     """A file of 40 row groups, of which some are held at a time; all of them were more than the file's size."""
     rng, path = np.random.default_rng(0), tmp_path / "rows.parquet"

@@ -81,6 +81,7 @@ def test_arrays_polars_and_dictionaries_give_the_same_graph():
     assert others[1].G.get_node_names() == list(GARDEN)
 
 
+@pytest.mark.slow
 def test_depth_and_what_is_known_beforehand():
     unconditional = causal_learn.pc(GARDEN, depth=0)
     assert not any("|" in key for key in unconditional.test.pvalue_cache)

@@ -127,6 +127,7 @@ class TestTails:
         x = np.logspace(1, 150, 1000)
         np.testing.assert_allclose(self.both(x)[0], np.log(erfcx(x)) - x * x, rtol=1e-14)
 
+    @pytest.mark.slow
     def test_upper_tail(self):
         """The exponent is -z^2 / 2, and its rounding is what the tail's relative error grows with."""
         z = np.linspace(0.0, 37.0, 100_001)

@@ -21,15 +21,19 @@ def choices():
     return choices
 
 
-def test_every_number_says_what_it_is_and_why(choices):
-    found = choices.choices()
+@pytest.fixture(scope="module")
+def found(choices):
+    return choices.choices()
+
+
+def test_every_number_says_what_it_is_and_why(found):
     assert len(found) > 50
     silent = [f"{c.file}: {c.names}" for c in found if not c.kind or (c.kind != "fact" and not c.reason)]
     assert silent == [], "begin the comment with answer:, guard:, memory: or fact:"
 
 
-def test_the_page_is_that_of_the_sources(choices):
-    assert choices.PAGE.read_text(encoding="utf-8") == choices.page(choices.choices()), "run scripts/choices.py"
+def test_the_page_is_that_of_the_sources(choices, found):
+    assert choices.PAGE.read_text(encoding="utf-8") == choices.page(found), "run scripts/choices.py"
 
 
 SOURCE = """

@@ -225,6 +225,7 @@ class TestTransform:
             blocks[i][0] = distance
             assert -np.inf < fitted.score(*blocks) < -10.0
 
+    @pytest.mark.slow
     def test_score_prefers_the_flow_that_sees_z(self):
         """On new rows, and by what z tells of both sides."""
         x, y, z = curved(1500, 0.0)

@@ -182,6 +182,7 @@ def test_the_order_of_columns_does_not_matter_without_z(data):
     np.testing.assert_allclose(other.values[::-1, ::-1], one.values, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_monotone_maps_change_nothing(data):
     mapped = {name: np.exp(column) if i % 2 else column**3 for i, (name, column) in enumerate(data.items())}
     one, other = (pairwise_information(d, "z", base="gaussian") for d in (data, mapped))

@@ -40,6 +40,7 @@ def test_an_answer_does_not_depend_on_the_order_of_anything(order, swapped, reve
     assert answer == pytest.approx(ANSWER, rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.sampled_from([np.exp, np.cbrt, lambda c: 3.0 * c - 1.0]), min_size=5, max_size=5))
 def test_increasing_maps_of_columns_change_nothing(maps):

@@ -40,7 +40,7 @@ def blanket(n=500, seed=0):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return ConditionalSelector().fit(*blanket())
+    return quick().fit(*blanket())
 
 
 class TestBlanket:
@@ -80,7 +80,9 @@ class TestBlanket:
         assert quick(alpha=min(1.999 * uncorrected, 0.99)).fit(X, y[:100]).steps_ == ()
         assert len(quick(alpha=min(2.001 * uncorrected, 0.99)).fit(X, y[:100]).steps_) > 0
 
-    def test_information_is_that_of_the_estimator(self, fitted):
+    @pytest.mark.slow
+    def test_information_is_that_of_the_estimator(self):
+        fitted = ConditionalSelector().fit(*blanket())
         X, y = blanket()
         others = [other for other in fitted.selected_ if other != 1]
         assert fitted.information_[1] == pytest.approx(float(mutual_information(X[:, 1], y, X[:, others])), abs=1e-6)

@@ -298,6 +298,7 @@ def test_labels_in_a_graph_of_partial_correlations_are_blocks():
     assert partial_correlations(small, {"label": Kind.NOMINAL}) is None
 
 
+@pytest.mark.slow
 def test_steps_that_are_said_to_be_continuous_are_warned_of():
     frame = replace(make_frame(grade=np.arange(ROWS) % 3.0), said={"grade": "continuous"})
     with pytest.warns(TiesWarning, match="column 'grade' of"):
@@ -363,6 +364,7 @@ def test_a_report_needs_two_columns():
         make_report(Frame("one.csv", {"a": np.arange(50.0)}, {}, 50), "a")
 
 
+@pytest.mark.slow
 def test_a_flow_gets_no_more_columns_than_rows_allow(monkeypatch):
     monkeypatch.setattr(calibration, "MOST_CONTEXT", 2)
     report = make_report(make_frame(), "outcome")

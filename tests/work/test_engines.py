@@ -264,6 +264,7 @@ def test_shards_that_overlap_or_are_missing(tmp_path, monkeypatch):
     assert cache.info().misses == 0
 
 
+@pytest.mark.slow
 def test_shards_of_pairs_given_the_rest(tmp_path):
     from pydine.questions.pairwise import fit_shard
 

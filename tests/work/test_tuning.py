@@ -198,12 +198,14 @@ class TestScikitLearn:
         assert search.best_estimator_.information_.value > 0.3
         assert search.score(*new) == search.best_estimator_.score(*new)
 
+    @pytest.mark.slow
     def test_a_base_is_chosen_like_anything_else(self):
         search = GridSearchCV(DINE(n_networks=1), {"base": ["gaussian", "student", "flow"]}, cv=3).fit(*waves(300))
         assert search.best_params_ == {"base": "flow"}
         scores = dict(zip(("gaussian", "student", "flow"), search.cv_results_["mean_test_score"], strict=True))
         assert scores["flow"] > scores["gaussian"] + 0.2
 
+    @pytest.mark.slow
     def test_random_search(self):
         space = {"weight_decay": [0.2, 0.67, 2.0], "hidden_units": range(4, 9)}
         search = RandomizedSearchCV(DINE(base="flow", n_networks=1), space, n_iter=3, cv=2, random_state=0)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydine.answers.fitting import entropy_of
 from pydine.answers.policy import warn_determined
@@ -19,12 +17,15 @@ from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, read_variables
 from pydine.nulls.blocks import adjusted
 from pydine.questions.pairs.asked import Asked, Shard
-from pydine.questions.pairs.found import kinds_of
+from pydine.questions.pairs.found import Pairs, kinds_of
 from pydine.questions.pairs.parted import Parted
 from pydine.questions.streamed.refining import sample_of, warn_sampled
 from pydine.results import PairwiseInformation
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
+
+if TYPE_CHECKING:
+    from pydine.inputs.streams import Sample
 
 ADJUSTMENTS = ("bh", "holm")
 SUMMED = "continuous pairs that look Gaussian, given numbers, and for the p-values of all continuous pairs"
@@ -47,7 +48,7 @@ def pairwise_information(
 ) -> PairwiseInformation:
     """Estimate the information between every two variables of a table, alone or given others.
 
-    Every column is mapped by a flow of its own, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
+    Every column is mapped by one flow, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
     whose Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted
     with richer bases, one by one. Where others are given, pairs of small tables (50,000 rows times pairs) are all asked
     about one by one. In larger ones the effect of what is given is projected out of all variables together, which
@@ -70,7 +71,7 @@ def pairwise_information(
     adjust : {"bh", "holm"}, default="bh"
         How p-values are adjusted for the number of pairs: Benjamini-Hochberg or Holm.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same number for every seed: only `DINE.paper()` draws.
+        Has no effect: only `DINE.paper()` draws random numbers.
     n_jobs : int or None, default=None
         Threads, or workers of the engine that ``joblib.parallel_config`` names; None is as many as that says, or one.
         The result does not depend on it.
@@ -82,7 +83,7 @@ def pairwise_information(
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say. Pairs with a column that is not continuous
+        Kinds of columns, where types and values suggest another. Pairs with a column that is not continuous
         are asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
 
     Returns
@@ -115,53 +116,77 @@ def pairwise_information(
     with one_thread():
         if presence is None or presence.is_complete():
             variables = read_variables(data, given, groups, nan_policy, kinds)
-            asked = Asked(variables, settings, is_rest, test, progress)
-            found = asked.every()
-            table, n_units = variables.table, asked.n_units
-            found.kinds = tuple(kinds_of([table.kind(i) for i in block]) for block in variables.members.values())
-            found.entropies = tuple(entropy_of(table, block) for block in variables.members.values())
-            names, known = tuple(variables.members), tuple(table.names[i] for i in variables.given)
-            widths = tuple(map(len, variables.members.values()))
-            n_samples, n_dropped = table.n_samples, table.n_dropped
-            found.counts[:] = n_samples
-            if sample is not None:
-                n_samples, n_dropped = sample.n_rows, sample.n_dropped
-                if not sample.is_whole:
-                    asked.from_all_rows(found, sample)
-                    if (found.counts < n_samples).any():
-                        warn_sampled("some pairs rest (see counts)", sample, SUMMED)
+            answered = _together(Asked(variables, settings, is_rest, test, progress), sample)
         else:
-            parted = Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {})
-            names, known = tuple(parted.members), tuple(parted.given)
-            widths = tuple(map(len, parted.members.values()))
-            found, n_units = parted.pairs()
-            n_samples, n_dropped = parted.n_rows
-    warn_determined(f"{x} and {y}" for x, y in found.determined(list(names)))
+            answered = _by_parts(Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {}))
+    warn_determined(f"{x} and {y}" for x, y in answered.found.determined(list(answered.names)))
+    given_names = REST if is_rest else answered.given
+    return answered.result(given_names, adjust, is_tested=test, backend=frame_library(data))
 
-    def matrix(entries: NDArray[Any], diagonal: Any = np.nan) -> Any:
-        return found.matrix(len(names), entries, diagonal)
 
-    return PairwiseInformation(
-        names=names,
-        values=matrix(found.values),
-        standard_errors=matrix(found.errors),
-        errors=(matrix(found.below), matrix(found.above)),
-        pvalues=matrix(found.pvalues),
-        adjusted_pvalues=matrix(adjusted(found.pvalues, adjust) if test else found.pvalues),
-        bases=matrix(found.bases, ""),
-        given=REST if is_rest else known,
-        n_samples=n_samples,
-        n_dropped=n_dropped,
-        n_units=n_units,
-        n_general=found.n_general,
-        is_shared=found.is_shared,
-        adjustment=adjust,
-        backend=frame_library(data),
-        counts=matrix(found.counts, 0),
-        kinds=found.kinds,
-        widths=widths if max(widths) > 1 else (),
-        entropies=found.entropies,
-    )
+class _Answered(NamedTuple):
+    """What was found of pairs, of which variables, and from how many rows."""
+
+    found: Pairs
+    names: tuple[str, ...]
+    given: tuple[str, ...]
+    widths: tuple[int, ...]
+    n_samples: int
+    n_dropped: int
+    n_units: int
+
+    def result(
+        self, given: tuple[str, ...] | str, adjustment: str, *, is_tested: bool, backend: str
+    ) -> PairwiseInformation:
+        """As matrices, with adjusted p-values."""
+        found = self.found
+        matrix = partial(found.matrix, len(self.names))
+        return PairwiseInformation(
+            names=self.names,
+            values=matrix(found.values),
+            standard_errors=matrix(found.errors),
+            errors=(matrix(found.below), matrix(found.above)),
+            pvalues=matrix(found.pvalues),
+            adjusted_pvalues=matrix(adjusted(found.pvalues, adjustment) if is_tested else found.pvalues),
+            bases=matrix(found.bases, ""),
+            given=given,
+            n_samples=self.n_samples,
+            n_dropped=self.n_dropped,
+            n_units=self.n_units,
+            n_general=found.n_general,
+            is_shared=found.is_shared,
+            adjustment=adjustment,
+            backend=backend,
+            counts=matrix(found.counts, 0),
+            kinds=found.kinds,
+            widths=self.widths if max(self.widths) > 1 else (),
+            entropies=found.entropies,
+        )
+
+
+def _together(asked: Asked, sample: Sample | None) -> _Answered:
+    """All pairs from the same rows, and from all rows of a stream where the closed form is the answer."""
+    found, variables = asked.every(), asked.variables
+    table, blocks = variables.table, list(variables.members.values())
+    found.kinds = tuple(kinds_of([table.kind(i) for i in block]) for block in blocks)
+    found.entropies = tuple(entropy_of(table, block) for block in blocks)
+    n_samples, n_dropped = table.n_samples, table.n_dropped
+    found.counts[:] = n_samples
+    if sample is not None:
+        n_samples, n_dropped = sample.n_rows, sample.n_dropped
+        if not sample.is_whole:
+            asked.from_all_rows(found, sample)
+            if (found.counts < n_samples).any():
+                warn_sampled("some pairs rest (see counts)", sample, SUMMED)
+    names, given = tuple(variables.members), tuple(table.names[i] for i in variables.given)
+    return _Answered(found, names, given, tuple(map(len, blocks)), n_samples, n_dropped, asked.n_units)
+
+
+def _by_parts(parted: Parted) -> _Answered:
+    """Every pair from the rows that have both."""
+    found, n_units = parted.pairs()
+    widths = tuple(map(len, parted.members.values()))
+    return _Answered(found, tuple(parted.members), tuple(parted.given), widths, *parted.n_rows, n_units)
 
 
 def fit_shard(

@@ -180,7 +180,7 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
 def _sensitivity(part: Part, unlearned: float) -> float:
     """How fast noise in the latents takes off what a base says, for each column and each nat that is unlearned.
 
-    What may be unlearned of its own latents counts; `unlearned` is that of the question.
+    Counts what its own latents may not have learned; `unlearned` is that of the question.
     """
     latents = part.latents.seen()
     dx, dy, _ = latents.dimensions

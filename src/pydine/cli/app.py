@@ -115,7 +115,7 @@ def main() -> None:
     except (ValueError, ImportError) as error:
         _fail(str(error))
     except Exception as error:  # a page of code is of no use to somebody who does not write it
-        if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # compiled code makes an error of its own of Ctrl-C
+        if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # compiled code turns Ctrl-C into another error
             sys.exit(INTERRUPTED)
         if os.environ.get("PYDINE_TRACEBACK"):
             raise
@@ -133,7 +133,7 @@ def _postpone_collection() -> None:
 
 
 def _spare_imports() -> None:
-    """Keep SciPy, which takes all that NumPy lists, from importing packages that nobody here uses.
+    """Keep SciPy, which imports everything that NumPy lists, from importing packages that are not used here.
 
     A tenth of a second; they are still there for whoever names them.
     """

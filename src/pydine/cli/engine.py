@@ -52,7 +52,7 @@ class Backend:
 
     @contextmanager
     def running(self, jobs: int | None) -> Iterator[None]:
-        """Run what the block asks for on an engine; as ever if there is none."""
+        """Run the work of the block on the engine; without one, in this process."""
         if self.scheduler is not None and self.backend not in (Engine.dask, Engine.ray):
             raise typer.BadParameter("needs --backend dask or --backend ray", param_hint="--scheduler")
         if self.backend is None:

@@ -182,7 +182,7 @@ class Work:
     ] = None
 
     def n_jobs(self, frame: Frame) -> int | None:
-        """How many threads to use; if nobody said, one on few rows, where more cost more than they gain."""
+        """The number of threads; by default one on few rows, where more cost more than they gain."""
         if self.jobs == 0:
             raise typer.BadParameter("must be an integer other than 0", param_hint="--jobs")
         return (os.cpu_count() if frame.n_samples >= ROWS_WORTH_THREADS else 1) if self.jobs is None else self.jobs

@@ -70,7 +70,7 @@ def environment(name: str = NATIVE, *, threads: int = 1, cache: Path | None = No
     threads
         Threads of BLAS.
     cache
-        Folder for Numba's machine code; the CPU gets one of its own in it. By default where Numba puts it.
+        Folder for Numba's machine code, with a subfolder for the CPU. By default where Numba puts it.
 
     Returns
     -------

@@ -51,9 +51,9 @@ _OF_KINDS = (
     "bases/tables*",
     "answers/mixed*",
 )
-# What a figure may hang on, by what it is a figure of, as patterns of files that it does not hang on. Continuous
-# columns go through no model of labels or steps, estimates through no test, and p-values through no base, but for its
-# closed form. That all doors give the same numbers is a contract with tests of its own: one of them stands for all.
+# For each kind of figure, the files that it does not depend on, as patterns. Continuous columns use no model of labels
+# or steps, estimates use no test, and p-values use no base except for the closed form. Other tests check that all doors
+# give the same numbers, so that one door stands for all.
 BEYOND = {
     ALL: (),
     ESTIMATES: (*_OF_KINDS, "nulls/*", "questions/[!m]*"),

@@ -170,7 +170,7 @@ def _finished(
 
 @contextmanager
 def _one_thread_each(jobs: int) -> Iterator[None]:
-    """Give worker processes one thread each: joblib knows how, but for JAX, which listens to a variable of its own."""
+    """Give worker processes one thread each: joblib does it for all libraries but JAX, which has its own variable."""
     before = os.environ.get(JAX_THREADS)
     os.environ[JAX_THREADS] = "1"
     try:

@@ -27,7 +27,7 @@ class LeftOutWarning(UserWarning):
 
 
 class TiesWarning(UserWarning):
-    """Columns that are said to be continuous hold tied values.
+    """Columns that are declared continuous hold tied values.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def tied_share(column: NDArray[np.float64]) -> float:
 
 
 def warn_of_ties(tied: Sequence[tuple[str, str, float]]) -> None:
-    """Warn once of columns that are said to be continuous but have steps: where, name, and share of tied rows."""
+    """Warn once of columns that are declared continuous but have ties: where, name, and share of tied rows."""
     if not tied:
         return
     shown = [f"{where} ({share:.0%} of the rows)" for where, _, share in tied[:5]]

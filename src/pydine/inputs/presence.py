@@ -115,7 +115,7 @@ class Presence:
         return Presence(keys, self.whole.only(left), self.column)
 
     def warn_of_ties(self, names: Iterable[str], said: Kinds) -> None:
-        """Warn once of columns that are said to be continuous but have steps."""
+        """Warn once of columns that are declared continuous but have ties."""
         wrong = [name for name in names if said.get(name) == Kind.CONTINUOUS]
         columns = {name: self.values(name) for name in wrong}
         tied = {name: column for name, column in columns.items() if kind_of(column) is not Kind.CONTINUOUS}

@@ -59,7 +59,7 @@ def read_question(
         What to do with rows that hold NaN, infinity or a missing value: refuse, or leave them out of x, y and
         z together and count them in ``n_dropped``.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say (`inputs.kinds`).
+        Kinds of columns, where types and values suggest another (`inputs.kinds`).
     many_x : bool
         Whether the columns of x will be asked about one by one: those that are identifiers are then left out, with a
         warning, and not refused.
@@ -67,7 +67,7 @@ def read_question(
     Returns
     -------
     Question
-        About a table of its own: the columns of x, then of y, then of z, finite and with as many rows each.
+        About a new table: the columns of x, then of y, then of z, finite and with as many rows each.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def read_question(
     Warns
     -----
     TiesWarning
-        Once, if a column is said to be continuous whose values are steps.
+        Once, if a column is declared continuous whose values repeat.
     """
     check_nan_policy(nan_policy)
     blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")

@@ -24,7 +24,7 @@ class Table:
     Parameters
     ----------
     columns : ndarray of float64, shape (p, n)
-        C-contiguous, in memory of its own.
+        C-contiguous, and no view of other memory.
     names : tuple of str
     kept : ndarray of bool, shape (rows of the data,), optional
         Which rows of the data these are, if some were left out because of NaN or infinity.
@@ -123,7 +123,7 @@ class Question:
 
     @classmethod
     def of(cls, x: FloatArray, y: FloatArray, given: FloatArray | None = None) -> Question:
-        """Ask of clean arrays (n, dx), (n, dy) and (n, dz), which make a table of their own."""
+        """Ask about clean arrays (n, dx), (n, dy) and (n, dz), which become a new table."""
         blocks = [x, y, np.empty((len(x), 0)) if given is None else given]
         dx, dy, dz = (block.shape[1] for block in blocks)
         places = range(dx + dy + dz)

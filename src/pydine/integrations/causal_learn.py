@@ -34,7 +34,7 @@ class DineTest(CIT_Base):
     ----------
     data : ndarray, shape (n, p)
     test : TableTest, optional
-        A test over these data that is there already; the options are its own then.
+        An existing test over these data, used with its own options.
     **options
         As in `pydine.questions.search.SearchTest`: `cache`, `statistic`, `random_state`, `n_jobs`, `kinds`.
 

@@ -81,7 +81,7 @@ def named_order(latents: Latents) -> list[int]:
 
 
 def sides_of(latents: Latents, *, studentised: bool = True) -> Sides:
-    """Latents and their squares, with the same functions of z projected out of all, in an order of their own."""
+    """Latents and their squares, with the same functions of z projected out of all, in canonical order."""
     seen = latents.seen()
     columns = seen.both / seen.both.std(axis=1, keepdims=True)
     (squares, squared), dx, rows = _squares_of(columns, seen), seen.dimensions[0], seen.outwards

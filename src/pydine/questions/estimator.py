@@ -32,7 +32,7 @@ class DINE(BaseEstimator):
 
     Conditional normalizing flows map X and Y, given Z, to latents that are standard normal and free of Z; the
     information between the sides is that of the latents (Duong and Nguyen, AAAI 2023, Lemma 1), and a base distribution
-    gives it: the paper's Gaussian closed form, or a richer one where held-out rows ask for it.
+    gives it: the paper's Gaussian closed form, or a richer one where it predicts held-out rows better.
 
     The default starts from ranks, lets held-out likelihood decide how rich each flow has to be, projects what is left
     of Z out of both sides, and corrects the closed form's bias and that of the ranks. `DINE.paper()` is the paper's own
@@ -45,8 +45,8 @@ class DINE(BaseEstimator):
         and nothing else. ``"student"``: a Student copula, which also sees a scale that the sides share. ``"mixture"``:
         mixtures of Gaussians of both sides, which see bends and clusters. ``"flow"``: conditional flows beside them,
         which can follow any shape (the paper's density-based definition); the estimate is then a mean over at most
-        `max_rows` rows. ``"auto"``: the average of the four, weighted by how well they predict held-out rows, the
-        plainer in doubt; ``information_.details["weights"]`` has the weights.
+        `max_rows` rows. ``"auto"``: the average of the four, weighted by how well they predict held-out rows, in doubt
+        the simpler ones; ``information_.details["weights"]`` has the weights.
     algorithm : {"ladder", "paper"}, default="ladder"
         How the flows are fitted; use `DINE.paper()` for the paper's, which sets the other arguments too.
     n_components : int, default=2
@@ -67,16 +67,16 @@ class DINE(BaseEstimator):
         Whether to choose `n_components`, `hidden_units` and `weight_decay` from a grid of 27 by the likelihood of
         held-out rows, before anything else (ladder only). What was tried is in `tuning_`.
     interval : {"fast", "calibrated"}, default="fast"
-        How what flows have not learned of Z is found, as in `mutual_information`.
+        How to estimate what the flows have not learned of Z, as in `mutual_information`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        Starts of the paper's flows; None draws a seed anew in every fit. The ladder draws nothing: the same number for
-        every seed.
+        Starts of the paper's flows; None draws another seed in every fit. Has no effect on the ladder, which draws
+        nothing.
     n_jobs : int or None, default=None
         Threads, as in scikit-learn: None is one, -1 all. The result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         What `fit` does with rows that hold NaN or infinity.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say; arrays without names are called x, y and z.
+        Kinds of columns, where types and values suggest another; arrays without names are called x, y and z.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ class DINE(BaseEstimator):
         Parameters
         ----------
         path : path
-            A file that is there is replaced, and stays as it is if this fails. ``.npz`` is a good ending: the file is
+            An existing file is replaced, and left unchanged if this fails. ``.npz`` is a good ending: the file is
             one.
 
         Examples

@@ -76,7 +76,7 @@ def independence_test(
     pvalue_formula : {"plus-one", "paper"}, default="plus-one"
         (r + 1) / (B + 1) where r of B permutations reach the statistic, or the paper's r / B, which may be 0.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same p-value for every seed, unless ``algorithm="paper"``, which draws: permutations are drawn once and for
+        Has no effect, unless ``algorithm="paper"``, which draws random numbers: permutations are drawn once and for
         all.
     n_jobs, nan_policy, cache, kinds
         As in `mutual_information`.

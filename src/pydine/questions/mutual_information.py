@@ -53,10 +53,10 @@ def mutual_information(
     base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the latents (see `DINE`).
     interval : {"fast", "calibrated"}, default="fast"
-        How what flows have not learned of Z is found: from their optimism, or also from five datasets that the fitted
-        flow generates and that are estimated again, which takes up to ten times as long.
+        How to estimate what the flows have not learned of Z: from their optimism, or also from five datasets that the
+        fitted flow generates and that are estimated again, which takes up to ten times as long.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same number for every seed: only `DINE.paper()` draws.
+        Has no effect: only `DINE.paper()` draws random numbers.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
@@ -64,8 +64,8 @@ def mutual_information(
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept. The result does not depend on it.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say: text, categories and booleans are nominal,
-        counts and other numbers that repeat ordinal. Arrays without names are called x, y and z.
+        Kinds of columns, where types and values suggest another: text, categories and booleans are nominal,
+        counts and other numbers that repeat ordinal, by default. Arrays without names are called x, y and z.
 
     Returns
     -------

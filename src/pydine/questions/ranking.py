@@ -96,7 +96,7 @@ class Ranking(Record):
         With very many columns, those that stand for the rest: every column is given these, without itself. Empty if
         the rest is all other columns.
     why_no_rest : str, default=""
-        Why nothing is said of columns given the rest, if so.
+        Why there are no figures given the rest, if so.
     left_out : dict of str to str
         Columns that were not ranked, and why: too few of their values are there.
     """
@@ -189,10 +189,10 @@ def rank(
         As in `mutual_information`; n rows.
     target : column name
     features : sequence of column names, optional
-        The columns to rank; every column but the target by default. With more than 31, the rest that a column is given
-        is a selection of 30 (`Ranking.screened`); labels count as many as they are.
+        The columns to rank; every column but the target by default. With more than 31, the rest is a selection of 30
+        (`Ranking.screened`), in which a column of labels counts once for every label.
     alpha : float, default=0.05
-        The share of false discoveries that is accepted among the columns said to add something.
+        The false discovery rate that is accepted among the columns that add something.
     base, random_state, n_jobs, cache, kinds
         As in `pairwise_information`. Identifiers are left out of the ranking, with a warning.
     nan_policy : {"raise", "omit"}, default="raise"
@@ -201,7 +201,8 @@ def rank(
     progress : bool or None, default=None
         Whether to show a bar with the time left on the standard error; None to do so on a terminal.
     watch : callable, optional
-        Told the ranking as far as it is known, first when all figures alone are, then after each one given the rest.
+        Called with the ranking as far as it is known: first when all figures alone are, then after each one given the
+        rest.
 
     Returns
     -------

@@ -83,7 +83,7 @@ def write_model(path: str | os.PathLike[str], parameters: Mapping[str, Any], lea
     Parameters
     ----------
     path : path
-        A file that is there is replaced.
+        An existing file is replaced.
     parameters : mapping of str to plain value
     learned : mapping of str to object
         The attributes that a fit left.

@@ -51,13 +51,13 @@ class SearchTest:
     statistic : {"auto", "gaussian", "general"}, default="auto"
         As in `pydine.independence_test`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same answer for every seed: only `DINE.paper()` draws.
+        Has no effect: only `DINE.paper()` draws random numbers.
     n_jobs : int or None, default=None
         Threads in which the flows of a question are fitted; answers do not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         Refuse rows that hold NaN or infinity, or leave them out.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say; arrays without names are called x, y and z.
+        Kinds of columns, where types and values suggest another; arrays without names are called x, y and z.
 
     Examples
     --------

@@ -58,13 +58,13 @@ def mutual_information_score(
     base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of the estimates, as in `mutual_information`.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same number for every seed: only `DINE.paper()` draws.
+        Has no effect: only `DINE.paper()` draws random numbers.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept.
     kinds : mapping of column name or position to {"continuous", "ordinal", "nominal"}, optional
-        What features are, where it is not what their types and values say. Text and categories are nominal.
+        Kinds of features, where types and values suggest another. Text and categories are nominal.
 
     Returns
     -------
@@ -125,13 +125,13 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
     base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
         Base distribution of `information_`, as in `mutual_information`; it does not change what is selected.
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same selection for every seed: only `DINE.paper()` draws.
+        Has no effect: only `DINE.paper()` draws random numbers.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     cache : folder, optional
         Where fitted flows are kept between calls. The result does not depend on it.
     kinds : mapping of column name or position to {"continuous", "ordinal", "nominal"}, optional
-        What features are, where it is not what their types and values say. Text and categories are nominal.
+        Kinds of features, where types and values suggest another. Text and categories are nominal.
 
     Attributes
     ----------

@@ -89,7 +89,7 @@ def wide_information(
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say. Counts and columns of two values are compared
+        Kinds of columns, where types and values suggest another. Counts and columns of two values are compared
         by their ranks, which is a valid test and no more than a lower bound of the information. Labels of more values
         are refused. Identifiers are left out, with a warning.
 

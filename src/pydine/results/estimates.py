@@ -388,7 +388,7 @@ def explained_of(information: float, of_x: float, of_y: float) -> float | None:
 
 
 def default_names(label: str, n_columns: int) -> tuple[str, ...]:
-    """Name the columns of an argument that brings no names of its own.
+    """Name the columns of an argument that has no names.
 
     Parameters
     ----------

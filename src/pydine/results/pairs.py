@@ -82,7 +82,7 @@ class PairwiseInformation(Record):
     widths: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Where nobody says how many rows a figure has, it has all that were used."""
+        """By default a figure has all rows that were used."""
         if not self.counts.size:
             p = len(self.names)
             object.__setattr__(self, "counts", np.where(np.eye(p, dtype=np.bool_), 0, self.n_samples))

@@ -16,7 +16,7 @@ def progress_bar(description: str, total: int, show: bool | None = None) -> Iter
     Parameters
     ----------
     description : str
-        What is done, and how often: it is said before the work begins.
+        What is done, and how often, as shown before the work begins.
     total : int
     show : bool or None
         None: if standard error is a terminal, or in a notebook, there once two seconds have passed.

@@ -25,7 +25,7 @@ EXAMPLES = options.example(
 
 
 class Interval(StrEnum):
-    """How what flows have not learned is found."""
+    """How to estimate what the flows have not learned."""
 
     fast = "fast"
     calibrated = "calibrated"

@@ -79,7 +79,7 @@ def _check_out(out: Path, file: str) -> None:
 
 
 def _provenance(file: str, out: Path) -> Provenance:
-    """Where the report comes from; folders are nobody's business."""
+    """Where the report comes from, without the names of folders."""
     import numpy as np
 
     from pydine.report import Provenance

@@ -54,8 +54,8 @@ def answer(
     header : sequence of str
         The first line of the CSV where there may be no rows to tell it.
     frame : Frame, optional
-        The data. What was converted, left out and missing is said first: to people where they look, to machines on the
-        standard error (and in the JSON object, see `facts`).
+        The data. What was converted, left out and missing is reported first: to people where they look, to machines on
+        the standard error (and in the JSON object, see `facts`).
     """
     _end_with_the_pipe()
     done = [] if frame is None else done_to(frame)

@@ -23,7 +23,7 @@ class Edge(NamedTuple):
 
 
 def check_suffix(path: Path) -> None:
-    """Refuse a file name of which nobody could say how to write it."""
+    """Refuse a file name whose ending names no format."""
     if path.suffix.lower() not in (*FIGURES, ".graphml", ".dot"):
         raise ValueError(f"{path}: a graph can be written as .png, .svg, .pdf, .graphml or .dot; end the name so.")
 

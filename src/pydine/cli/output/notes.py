@@ -1,4 +1,4 @@
-"""What is said beside an answer, on the standard error: notes and warnings, and a bar while something is waited for."""
+"""The standard error, beside an answer: notes, warnings, and a progress bar."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def waiting(label: str) -> Iterator[_Bar | None]:
 
     times = TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn()
     columns = TextColumn("{task.description}", markup=False), BarColumn(), *times
-    # A way to the terminal of its own: file descriptor 2 is muted while polars reads.
+    # A separate descriptor for the terminal: file descriptor 2 is muted while polars reads.
     terminal = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
     console = Console(file=terminal)
     bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)

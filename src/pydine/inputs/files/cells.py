@@ -1,7 +1,7 @@
 """Cells of text, read as a person would: numbers with their marks and units, truth words, dates and times; or labels.
 
 A reading is decided for a whole column: one that every cell agrees with, or none. If most cells are no numbers by any,
-they are labels. Whatever is not a plain number is said, by the example of a cell.
+they are labels. Every other conversion is reported, with the example of a cell.
 """
 
 from __future__ import annotations

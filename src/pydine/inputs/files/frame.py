@@ -22,7 +22,7 @@ MEND = "mend that cell, or pass --kind {}=nominal if these are labels"
 
 
 class ReadColumn(NamedTuple):
-    """Values of a column, shape (n,), and what was converted to have them; nothing is said of plain numbers.
+    """Values of a column, shape (n,), and how they were converted; plain numbers need no mention.
 
     In a column of text, or of yes and no, values are codes, and `levels` says what 0, 1, ... stand for.
     """

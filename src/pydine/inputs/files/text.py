@@ -117,7 +117,7 @@ def _separator(line: str) -> str:
 
 
 def _of_titles(head: bytes, before: int) -> list[str]:
-    """What is said of lines before the header that hold something."""
+    """The note about lines before the header that hold something."""
     titles = [line.strip(' \t,;|"') for line, _ in islice(_lines(head), before) if not EXCEL_SEPARATOR.fullmatch(line)]
     titles = [title for title in titles if title]
     return [f"the header is line {before + 1}; what is before it, {titles[0]!r}, is a title"] if titles else []

@@ -85,7 +85,7 @@ class Asked:
 
     @property
     def is_each_alone(self) -> bool:
-        """Whether every pair is a question of its own."""
+        """Whether every pair is a separate question."""
         p = len(self.names)
         few = p * (p - 1) // 2 * self.variables.table.n_samples <= MOST_OWN
         return self.is_rest or p == 2 or (bool(self.variables.given) and few)
@@ -275,7 +275,7 @@ class Asked:
         return chosen
 
     def one_by_one(self, wanted: NDArray[np.bool_] | None = None) -> Pairs:
-        """Every pair, or those that are wanted, as a question of its own."""
+        """Every pair, or those that are wanted, as separate questions."""
         found = Pairs.empty(len(self.names))
         chosen = np.arange(len(found.values)) if wanted is None else np.flatnonzero(wanted)
         self._ask(found, chosen.tolist(), self.n_units)
@@ -339,7 +339,7 @@ class Asker:
 
 
 def _with_only(variables: Variables, chosen: Set[int]) -> Variables:
-    """The same with nothing in the columns of other variables, which nobody asks for: they need not travel."""
+    """The same with the columns of other variables left empty: they are not needed, and not sent."""
     members = list(variables.members.values())
     needed = [*variables.given, *(column for i in chosen for column in members[i])]
     columns = np.zeros_like(variables.table.columns)

@@ -4,8 +4,8 @@ The first pass draws a uniform sample of rows, which a question is answered from
 of z, bases and their weights. Ranks from m rows err by no more than sqrt(ln(200) / 2m) with probability 0.99
 (Dvoretzky, Kiefer and Wolfowitz; Massart 1990): 0.0016 for a million, which moves a correlation by about its square.
 The second pass maps every row by the same flows, and adds up what the closed form, its projection and the tests consist
-of: cross-products, which have the size of the question and not of the table. What richer bases say stays the sample's,
-and so does what is said of sides that are not continuous, and given labels: of these a warning tells.
+of: cross-products, which have the size of the question and not of the table. Richer bases, sides that are not
+continuous, and questions given labels are answered from the sample alone; of the latter two a warning tells.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+import own_families
 import pydine
-from pydine.types import FloatArray
 from pydine.units import rows
 from pydine.units.rungs import networks
 
@@ -31,59 +31,13 @@ the table shows how far one factor serves all of them, and is no blind test of i
 """.strip()
 
 
-def standardised(a: FloatArray) -> FloatArray:
-    return (a - a.mean()) / a.std() if a.std() > 0.0 else a
-
-
-def index(z: FloatArray, rng: np.random.Generator) -> FloatArray:
-    return standardised(z @ rng.standard_normal(z.shape[1]))
-
-
-def bumps(z, rng):
-    u = index(z, rng)
-    return np.exp(-2 * (u - 0.8) ** 2) - np.exp(-2 * (u + 0.8) ** 2), np.abs(u), 1 / (1 + u * u), np.tanh(u)
-
-
-def extremes(z, _):
-    a, b = z[:, 0], z[:, 1 % z.shape[1]]
-    return np.maximum(a, b), np.minimum(a, b) + 0.5 * np.abs(a), np.tanh(a - b), np.cos(b)
-
-
-def chain(z, _):
-    s = np.cumsum(z, axis=1) / np.sqrt(np.arange(1, z.shape[1] + 1))
-    return np.sin(1.8 * s).sum(1), np.cos(1.5 * s).sum(1) + 0.3 * s[:, -1], np.tanh(s[:, -1]), np.sin(s[:, 0])
-
-
-def mild(z, rng):
-    u, v = index(z, rng), index(z, rng)
-    return u + 0.3 * u * u, v + 0.25 * np.sin(2 * u), 0.3 * v, 0.3 * u
-
-
-def linear(z, rng):
-    u, v = index(z, rng), index(z, rng)
-    return u, v + 0.5 * u, 0 * u, 0 * u
-
-
-FAMILIES = {function.__name__: function for function in (bumps, extremes, chain, mild, linear)}
-
-
-def draw(family: str, n: int, dz: int, rho: float, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    rng = np.random.default_rng([sum(map(ord, family)), dz, seed])
-    z = rng.standard_normal((n, dz))
-    location_x, location_y, scale_x, scale_y = map(standardised, FAMILIES[family](z, rng))
-    noise, other = rng.standard_normal((2, n))
-    x = 1.4 * location_x + np.exp(0.4 * scale_x) * noise
-    y = 1.2 * location_y + np.exp(0.4 * scale_y) * (rho * noise + np.sqrt(1 - rho * rho) * other)
-    return x, y, z
-
-
 def measured(task: tuple[str, int, int, float, int, int]) -> dict[str, object]:
-    *dataset, partitions = task
-    family, n, dz, rho, _ = dataset
-    answers = []
+    *asked, partitions = task
+    family, n, dz, rho, _ = asked
+    data, answers = own_families.sample(*asked), []
     for seed in range(partitions):
         rows.SEED = networks.SEED = seed
-        answers.append(pydine.mutual_information(*draw(*dataset), base="gaussian"))
+        answers.append(pydine.mutual_information(data.x, data.y, data.z, base="gaussian"))
     parts = pd.DataFrame([answer.details["uncertainty"] for answer in answers])
     sampling = parts.sampling.mean()
     moves = np.std([answer.value for answer in answers], ddof=1) / sampling
@@ -107,7 +61,7 @@ def main() -> None:
     options = options.parse_args()
     tasks = [
         (*setting, seed, options.partitions)
-        for setting in product(FAMILIES, SIZES, DIMENSIONS, CORRELATIONS)
+        for setting in product(own_families.SMOOTH, SIZES, DIMENSIONS, CORRELATIONS)
         for seed in range(options.seeds)
     ]
     with ProcessPoolExecutor(options.jobs) as pool:

@@ -39,18 +39,7 @@ CORE = (
 )
 NOT_CORE = ("inputs/files",)  # which format a table is kept in changes no number
 ALL, ESTIMATES, TESTS = "all", "estimates", "tests"
-_OF_KINDS = (
-    "latents/mixed*",
-    "latents/kinds*",
-    "latents/conditionals*",
-    "latents/canonical*",
-    "kernels/segments*",
-    "bases/mixed*",
-    "bases/parts*",
-    "bases/segments*",
-    "bases/tables*",
-    "answers/mixed*",
-)
+_OF_KINDS = ("latents/kinds/*", "kernels/segments*", "bases/kinds/*", "answers/mixed*")
 # What a figure may hang on, by what it is a figure of, as patterns of files that it does not hang on. Continuous
 # columns go through no model of labels or steps, estimates through no test, and p-values through no base, but for its
 # closed form. That all doors give the same numbers is a contract with tests of its own: one of them stands for all.

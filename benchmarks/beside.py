@@ -18,6 +18,9 @@ import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 
+from pydine.experiments import measure
+from pydine.experiments.measure import run_process
+
 HERE = Path(__file__).parents[1]
 
 NOTES = """
@@ -28,10 +31,11 @@ from its start to its end, with its peak memory; the machine code is there. "bef
 """.strip()
 
 TIMES = """
-import json, time, warnings
+import json, warnings
 from dataclasses import replace
 warnings.simplefilter("ignore")
 import pydine
+from measure import measured
 from pydine.experiments.conditional import FAMILIES, sample
 
 ASKED = {
@@ -53,24 +57,19 @@ for dz in (0, 1, 5, 20):
             for family in list(FAMILIES)[:3]:
                 data, times = drawn(family, dz, rho), []
                 for _ in range(4):
-                    start = time.process_time()
-                    ask(data)
-                    times.append(1e3 * (time.process_time() - start))
+                    with measured() as cost:
+                        ask(data)
+                    times.append(1e3 * cost.processor_seconds)
                 best.append(min(times[1:]))
             found[f"{name}, dz = {dz}, rho = {rho:g}"] = sum(best) / len(best)
 print(json.dumps(found))
 """
 
-FIRST = """
-import json, time
-start = time.process_time()
-import numpy as np, pydine
-x, y, z = np.random.default_rng(0).standard_normal((3, 300))
-pydine.mutual_information(x + z, y + z, z)
-print(json.dumps({"first call": 1e3 * (time.process_time() - start)}))
-"""
-
 # Whole processes: what `speed.py`, `independence_speed.py`, `pairwise.py` and `startup.py` measure of this package.
+FIRST = (
+    "import numpy as np, pydine; x, y, z = np.random.default_rng(0).standard_normal((3, 300));"
+    "pydine.mutual_information(x + z, y + z, z)"
+)
 LOAD = "import numpy as np, pydine; rng = np.random.default_rng(0); z = rng.standard_normal((5, {n}));"
 SIDES = "x, y = np.sin(z.sum(axis=0)) + rng.standard_normal((2, {n}));"
 WHOLE = {
@@ -85,32 +84,24 @@ WHOLE = {
 }
 
 
-def whole(code: str, folder: Path) -> dict[str, float]:
+def whole(code: str, folder: Path, **variables: str) -> dict[str, float]:
     """Processor milliseconds and peak MiB of a process."""
     with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
         # Values that do not repeat: other versions know no other kind of column.
         table.write("a,b\n" + "".join(f"{i * 0.618033 % 1},{i * i * 0.414213 % 1}\n" for i in range(400)))
         table.flush()
-        environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
         command = [sys.executable, "-W", "ignore", "-c", code.replace("{csv}", table.name)]
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"the process ended with {process.returncode}: {code}")
-    return {"ms": 1e3 * (used.ru_utime + used.ru_stime), "MiB": used.ru_maxrss / 1024}
+        cost = run_process(command, PYTHONPATH=str(folder / "src"), **variables)
+    return {"ms": 1e3 * cost.processor_seconds, "MiB": cost.peak_mib}
 
 
-def ask(code: str, folder: Path, **variables: str) -> dict[str, float]:
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src"), **variables}
+def ask(code: str, folder: Path) -> dict[str, float]:
+    """What a version prints; this version's reader of time is there too, as a module by itself."""
+    path = os.pathsep.join((str(folder / "src"), str(Path(measure.__file__).parent)))
+    environment = os.environ | {"PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     times: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return times
-
-
-def commit_of(folder: Path) -> str:
-    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def main() -> None:
@@ -126,7 +117,7 @@ def main() -> None:
     first = {}
     for name, folder in versions.items():
         with tempfile.TemporaryDirectory() as empty:
-            first[name] = ask(FIRST, folder, NUMBA_CACHE_DIR=empty)
+            first[name] = {"first call": whole(FIRST, folder, NUMBA_CACHE_DIR=empty)["ms"]}
     lines = []
     for question in [*rounds[0]["now"], "first call"]:
         asked = [first] if question == "first call" else rounds
@@ -145,7 +136,7 @@ def main() -> None:
     common.report(
         options.output / "beside.md",
         "# Time and memory beside the version before",
-        NOTES.format(rounds=options.rounds, before=f"commit {commit_of(options.folder)}"),
+        NOTES.format(rounds=options.rounds, before=common.version_in(options.folder)),
         common.markdown(lines),
         "## Peak memory",
         common.markdown(memory),

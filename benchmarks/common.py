@@ -21,7 +21,7 @@ import pandas as pd
 
 from pydine.experiments import runner
 from pydine.experiments.methods import foreign, methods_of
-from pydine.experiments.provenance import code_version, commit
+from pydine.experiments.provenance import code_version, commit, git
 from pydine.experiments.runner import Method, Task
 
 RESULTS = Path(__file__).parent / "results"
@@ -98,6 +98,12 @@ def provenance(rows: pd.DataFrame | None = None) -> str:
     if rows is None:
         return f"{lines[0]}\n{origin(code_version(), commit()).capitalize()}."
     return "\n".join(lines + [f"- {name}: {_origins(part)}" for name, part in rows.groupby("method", sort=False)])
+
+
+def version_in(folder: Path) -> str:
+    """The version that a clone is of, in words."""
+    found = git(folder, "rev-parse", "--short", "HEAD")
+    return f"commit {found}" if found else "an earlier version"
 
 
 def origin(code: str, commit: str) -> str:

@@ -9,7 +9,6 @@ Times are of the CPU, so that a machine that does other work as well measures th
 import argparse
 import heapq
 import pickle
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import joblib
 import numpy as np
 
 import pydine
+from pydine.experiments.measure import measured
 from pydine.inputs import streams
 from pydine.inputs.streams import SAMPLE_ROWS
 from pydine.nulls.analytic import tile_test
@@ -68,9 +68,9 @@ def task(n: int, dz: int, i: int) -> UnitTask:
 
 
 def timed(function, *arguments):
-    start = time.process_time()
-    result = function(*arguments)
-    return time.process_time() - start, result
+    with measured() as cost:
+        result = function(*arguments)
+    return cost.processor_seconds, result
 
 
 SAID: list[str] = []
@@ -128,9 +128,9 @@ class Timed:
         self.names, self.labels = self.stream.names, self.stream.labels
 
     def batches(self, columns):
-        start = time.process_time()
-        yield from self.stream.batches(columns)
-        self.seconds += time.process_time() - start
+        with measured() as cost:
+            yield from self.stream.batches(columns)
+        self.seconds += cost.processor_seconds
 
 
 def streamed(rows: int = 200_000, sample: int = 20_000) -> float:

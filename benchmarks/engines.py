@@ -27,6 +27,7 @@ import joblib
 import numpy as np
 
 import pydine
+from pydine.experiments.measure import measured
 from pydine.questions.pairwise import fit_shard
 from pydine.units.ladder import LadderSettings
 from pydine.work import execution
@@ -146,11 +147,11 @@ def seconds(n_workers: int) -> tuple[float, float, float]:
     tasks = long_tasks()
     with dask(n_workers) as client:
         run(fit_task, tasks[: 2 * n_workers], None)  # compiled
-        before, own, clock = client.run(time.process_time), time.process_time(), time.perf_counter()
-        run(fit_task, tasks, None)
-        clock, own = time.perf_counter() - clock, time.process_time() - own
+        before = client.run(time.process_time)
+        with measured() as cost:
+            run(fit_task, tasks, None)
         after = client.run(time.process_time)
-    return max(after[worker] - before[worker] for worker in after), own, clock
+    return max(after[worker] - before[worker] for worker in after), cost.processor_seconds, cost.seconds
 
 
 # --- loss -------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import common
 
 # isort: split
 
-import time
 import warnings
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 import pydine
+from pydine.experiments.measure import in_turn, measured, medians
 
 ROWS, GIVEN, MATRIX_ROWS, MATRIX_COLUMNS = 1000, 5, 2000, 10
 CONTINUOUS_RATIO, CMIKNN_RATIO, MATRIX_SECONDS = 2.0, 100.0, 1.5
@@ -73,26 +73,26 @@ def matrix(seed: int) -> pd.DataFrame:
 
 
 def seconds(call: Callable[[], object]) -> float:
-    start = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with measured() as cost:
         call()
-    return time.process_time() - start
+    return cost.processor_seconds
 
 
 def tests(repeats: int) -> dict[str, float]:
-    """Medians of what a test takes, by kind of data; the first round is for warming up."""
+    """Medians of what a test takes, by kind of data."""
     kinds = {"numbers": behind, "label and count": labelled, "count and count": counted}
-    taken = [
-        {kind: seconds(partial(pydine.independence_test, *draw(seed), n_jobs=1)) for kind, draw in kinds.items()}
-        for seed in range(repeats + 1)
-    ]
-    return {kind: float(np.median([row[kind] for row in taken[1:]])) for kind in kinds}
+    contenders = {kind: partial(asked, pydine.independence_test, draw) for kind, draw in kinds.items()}
+    return medians(in_turn(contenders, repeats, of_processor=True))
 
 
 def matrices(repeats: int) -> float:
-    taken = [seconds(partial(pydine.pairwise_information, matrix(seed), n_jobs=1)) for seed in range(repeats + 1)]
-    return float(np.median(taken[1:]))
+    contender = partial(asked, pydine.pairwise_information, lambda seed: (matrix(seed),))
+    return medians(in_turn({"matrix": contender}, repeats, of_processor=True))["matrix"]
+
+
+def asked(question: Callable[..., object], draw: Callable[[int], tuple[object, ...]], seed: int) -> partial[object]:
+    """A question about data that are drawn already."""
+    return partial(question, *draw(seed), n_jobs=1)
 
 
 def cmiknn_mixed() -> float:
@@ -129,6 +129,7 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--output", type=Path, default=common.RESULTS)
     options = parser.parse_args()
+    warnings.simplefilter("ignore")
     taken, of_matrix = tests(options.repeats), matrices(options.repeats)
     plain, mixed = taken["numbers"], max(taken["label and count"], taken["count and count"])
     cmiknn, phik, ppscore = (of_peer(options.peers, peer) for peer in (cmiknn_mixed, phik_matrix, ppscore_matrix))

@@ -10,9 +10,7 @@ many rows are all learned from, so both are the same; the second pass, over the 
 
 import argparse
 import math
-import resource
 import tempfile
-import time
 from pathlib import Path
 
 from common import RESULTS, Bar, bar_table, markdown, provenance, report
@@ -26,9 +24,10 @@ import pyarrow.parquet as pq
 import pydine
 from pydine.answers.fitting import fit
 from pydine.answers.settings import Settings
+from pydine.experiments.measure import measured, peak_memory
 from pydine.inputs import streams
 from pydine.inputs.reading import read_question
-from pydine.questions.streamed import refined, sample_of
+from pydine.questions.streamed.refining import refined, sample_of
 
 PART = 1_000_000
 GIVEN = ["z0", "z1", "z2"]
@@ -65,30 +64,27 @@ def make(path: Path, rows: int) -> None:
     unfinished.replace(path)
 
 
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-
-
-def asked(name: str, path: Path, jobs: int) -> dict[str, object]:
-    """Ask a question of a file, and say what it took."""
+def asked(name: str, path: Path, jobs: int, before: float) -> dict[str, object]:
+    """Ask a question of a file, and say what it took, memory above what the process had before."""
     stream = Counted(path)
     data = streams.Selection(stream, stream.names)
-    before, cpu, wall = peak(), time.process_time(), time.perf_counter()
-    if name == "pairs":
-        found = pydine.pairwise_information(data, GIVEN, n_jobs=jobs)
-        value, error = found.values[0, 1], found.standard_errors[0, 1]
-    else:
-        found = pydine.mutual_information("x", "y", GIVEN, data=data, n_jobs=jobs)
-        value, error = found.value, found.standard_error
-    print(found, f"\n{time.process_time() - cpu:.0f} s of CPU, peak {peak():.2f} GiB", flush=True)
+    with measured() as cost:
+        if name == "pairs":
+            found = pydine.pairwise_information(data, GIVEN, n_jobs=jobs)
+            value, error = found.values[0, 1], found.standard_errors[0, 1]
+        else:
+            found = pydine.mutual_information("x", "y", GIVEN, data=data, n_jobs=jobs)
+            value, error = found.value, found.standard_error
+    more = (cost.peak_mib - before) / 1024
+    print(found, f"\n{cost.processor_seconds:.0f} s of CPU, {more:.2f} GiB more", flush=True)
     return {
         "question": "I(x; y given z)" if name != "pairs" else "all pairs given z: x and y",
         "nats": f"{value:.5f}",
         "standard error": f"{error:.5f}",
         "passes": stream.passes,
-        "CPU, s": f"{time.process_time() - cpu:.0f}",
-        "s": f"{time.perf_counter() - wall:.0f}",
-        "GiB more": f"{peak() - before:.2f}",
+        "CPU, s": f"{cost.processor_seconds:.0f}",
+        "s": f"{cost.seconds:.0f}",
+        "GiB more": f"{more:.2f}",
     }
 
 
@@ -123,9 +119,9 @@ def main() -> None:
             make(path, count)
     pydine.mutual_information(*np.random.default_rng(0).standard_normal((3, 300)))  # compiled
     pydine.pairwise_information(np.random.default_rng(0).standard_normal((300, 3)))
-    before = peak()
-    lines = [asked(name, paths[0], options.jobs) for name in ("one", "pairs")]
-    above, passes = peak() - before, max(int(line["passes"]) for line in lines)
+    before = peak_memory()
+    lines = [asked(name, paths[0], options.jobs, before) for name in ("one", "pairs")]
+    above, passes = max(float(line["GiB more"]) for line in lines), max(int(line["passes"]) for line in lines)
     far = apart(paths[1])
     error = abs(float(lines[0]["nats"]) - TRUTH) / float(lines[0]["standard error"])
     bars = [

@@ -1,6 +1,6 @@
 """How far answers move, and how their error changes, if a number that was chosen is halved or doubled.
 
-python benchmarks/sensitivity.py [--seeds 1] [--jobs 2] [--output FOLDER]
+python benchmarks/sensitivity.py [--seeds 1] [--jobs 2] [--fresh] [--output FOLDER]
 
 The numbers are those that docs/choices.md lists as shaping an answer, in the rooms that fit units and project z. Data
 are of the families of benchmarks/partitions.py, which the accuracy is not reported on.
@@ -11,20 +11,20 @@ import common
 # isort: split
 
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from itertools import product
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from partitions import FAMILIES, draw
 from pydine import DINE
+from pydine.experiments.grids import Grid
 
 sys.path.append(str(Path(__file__).parents[1] / "scripts"))
 from choices import choices
 
+AS_IT_IS = "as it is"
 SIZES, DIMENSIONS, RHO = (300, 1000), (1, 5), 0.6
 KNOBS = {"hidden_units": 8, "n_components": 2, "n_networks": 2, "n_folds": 3, "weight_decay": 0.67}
 # What is bound before it could be changed here, or what only other bases use.
@@ -77,42 +77,58 @@ def changed(name, place, factor):
             setattr(module, name, before)
 
 
-def estimates(datasets, **knobs):
-    fits = [DINE(base="gaussian", **knobs).fit(*draw(*dataset)).information_ for dataset in datasets]
-    return np.array([[fit.value, fit.standard_error] for fit in fits])
+def estimate(data, **knobs) -> dict[str, float]:
+    fitted = DINE(base="gaussian", **knobs).fit(*data).information_
+    return {"estimate": fitted.value, "error_bar": fitted.standard_error}
 
 
-def measured(task):
-    (name, place, factor), datasets = task
+def estimate_with(data, name, place, factor) -> dict[str, float]:
+    """The estimate with one number multiplied."""
     if name in KNOBS:
-        return estimates(datasets, **{name: max(scaled(KNOBS[name], factor), 2 if name == "n_folds" else 1)})
-    if factor == 1.0:
-        return estimates(datasets)
+        return estimate(data, **{name: max(scaled(KNOBS[name], factor), 2 if name == "n_folds" else 1)})
+    prepare()
     with changed(name, place, factor):
-        return estimates(datasets)
+        return estimate(data)
+
+
+@cache
+def prepare() -> None:
+    """Have everything imported that an estimate imports late, so that its numbers can be found."""
+    estimate(draw("linear", min(SIZES), min(DIMENSIONS), RHO, 0))
 
 
 def main() -> None:
     options = common.parser(__doc__, seeds=1).parse_args()
-    datasets = [(f, n, dz, RHO, s) for f, n, dz in product(FAMILIES, SIZES, DIMENSIONS) for s in range(options.seeds)]
-    estimates(datasets[:1])  # whatever is imported late is there, and compiled
+    prepare()
     varied = [*((name, None) for name in KNOBS), *numbers()]
-    tasks = [("", None, 1.0), *((*number, factor) for number in varied for factor in (0.5, 2.0))]
-    with ProcessPoolExecutor(options.jobs) as pool:
-        as_it_is, *others = pool.map(measured, [(task, datasets) for task in tasks])
+    changes = {
+        f"{name if place is None else f'{name}[{place}]'} x {factor:g}": (name, place, factor)
+        for name, place in varied
+        for factor in (0.5, 2.0)
+    }
+    methods = {AS_IT_IS: estimate} | {
+        label: partial(estimate_with, name=name, place=place, factor=factor)
+        for label, (name, place, factor) in changes.items()
+    }
+    axes = {"family": tuple(FAMILIES), "n": SIZES, "dz": DIMENSIONS, "rho": (RHO,)}
+    tasks = Grid("I(X;Y|Z)", draw, axes, range(options.seeds)).tasks(methods)
+    rows = common.run_from(options, tasks, "sensitivity", methods, figures=("estimate", "error_bar"))
+    by_method = {name: part.reset_index() for name, part in rows.groupby("method", sort=False)}
+    as_it_is = by_method[AS_IT_IS]
     truth = -0.5 * np.log(1.0 - RHO * RHO)
-    error = np.sqrt(((as_it_is[:, 0] - truth) ** 2).mean())
+    error = np.sqrt(((as_it_is.estimate - truth) ** 2).mean())
     lines = []
-    for (name, place, factor), found in zip(tasks[1:], others, strict=True):
-        moves = np.abs(found[:, 0] - as_it_is[:, 0]) / as_it_is[:, 1]
-        line = {"number": name if place is None else f"{name}[{place}]", "times": factor}
-        line |= {"median move": np.median(moves), "largest": moves.max()}
-        lines.append(line | {"error": np.sqrt(((found[:, 0] - truth) ** 2).mean()) / error})
+    for label in changes:
+        number, _, factor = label.rpartition(" x ")
+        found = by_method[label].estimate
+        moves = (found - as_it_is.estimate).abs() / as_it_is.error_bar
+        line = {"number": number, "times": float(factor), "median move": moves.median(), "largest": moves.max()}
+        lines.append(line | {"error": np.sqrt(((found - truth) ** 2).mean()) / error})
     common.report(
         options.output / "sensitivity.md",
         "# What another choice would do",
-        NOTES.format(count=len(datasets), rho=RHO),
-        common.markdown(pd.DataFrame(lines).to_dict("records")),
+        NOTES.format(count=len(as_it_is), rho=RHO),
+        common.markdown(lines),
         "## Provenance",
         common.provenance(),
     )

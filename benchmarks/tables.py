@@ -9,11 +9,8 @@ import common
 
 # isort: split
 
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +19,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes
+
+from pydine.experiments.measure import run_process
 
 HERE = Path(__file__).parents[1]
 CORES = 2  # that the widest table may use
@@ -85,17 +84,8 @@ def seconds(case: Case, table: Path, source: Path) -> tuple[float, float]:
     """Processor seconds and seconds on the clock of a command."""
     words = [case.command, str(table), "--target", "target", "--jobs", str(case.cores)]
     words += ["-o", str(table.with_suffix(".html"))] if case.command == "report" else []
-    environment = {**os.environ, "PYTHONPATH": str(source / "src")}
-    start = time.perf_counter()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "pydine", *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    said = child.stderr.read().decode() if child.stderr else ""
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise RuntimeError(f"{' '.join(words)} failed: {said}")
-    return used.ru_utime + used.ru_stime, time.perf_counter() - start
+    cost = run_process([sys.executable, "-m", "pydine", *words], PYTHONPATH=str(source / "src"))
+    return cost.processor_seconds, cost.seconds
 
 
 def main() -> None:
@@ -126,7 +116,7 @@ def main() -> None:
             lines.append({**line, "now / before": cpu / before, "on the clock, s": clock})
             print(lines[-1], flush=True)
             bars.append(common.Bar(f"{case.name}, s a core", cpu / case.cores, high=case.limit))
-    before = "" if options.folder is None else f'"before" is {commit_of(options.folder)}.'
+    before = "" if options.folder is None else f'"before" is {common.version_in(options.folder)}.'
     common.report(
         options.output / "tables.md",
         "# Time of ranking and report",
@@ -137,12 +127,6 @@ def main() -> None:
         "## Provenance",
         common.provenance(),
     )
-
-
-def commit_of(folder: Path) -> str:
-    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    return f"commit {done.stdout.strip()}" if done.returncode == 0 else "an earlier version"
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pydine.experiments.datasets import Dataset
+from pydine.experiments.provenance import git
 from pydine.experiments.runner import Outcome
 
 SERVANT = """
@@ -86,8 +87,7 @@ class OtherVersion(Servant):
     @property
     def commit(self) -> str:
         """What the clone has checked out."""
-        command = ["git", "-C", str(self.folder), "rev-parse", "--short", "HEAD"]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        return git(self.folder, "rev-parse", "--short", "HEAD")
 
 
 class GmmMi(Servant):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
-    from pydine.questions.streamed import SampledWarning
+    from pydine.questions.streamed.refining import SampledWarning
     from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
     from pydine.work.cache import UnitCache
 
@@ -54,7 +54,7 @@ _HOMES = {
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
     "Ranking": "pydine.questions.ranking",
-    "SampledWarning": "pydine.questions.streamed",
+    "SampledWarning": "pydine.questions.streamed.refining",
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.work.cache",
     "WideInformation": "pydine.results",

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from pydine.experiments.measure import WARM_UP, call_in_new_process, in_turn, measured, medians, run_python
+from pydine.experiments.measure import WARM_UP, call_in_new_process, in_turn, measured, medians, run_process, run_python
 
 
 def test_a_block_that_sleeps_costs_time_and_no_work():
@@ -35,6 +35,18 @@ def test_contenders_take_turns_after_a_round_that_does_not_count():
 def test_numbers_come_back_from_a_new_interpreter():
     code = "import os, sys; print(os.environ['TOLD'], len(sys.argv))"
     assert run_python(code, "one", TOLD="7") == [7.0, 2.0]
+
+
+def test_a_process_is_measured_from_its_start_to_its_end():
+    large = np.ones(100 * 2**17)  # 100 MiB that the new process does not have
+    code = "import os, sys, time; time.sleep(0.05); sys.exit(os.environ['TOLD'])"
+    command = [sys.executable, "-S", "-c", code]
+    cost = run_process([sys.executable, "-S", "-c", "import time; time.sleep(0.05)"])
+    assert cost.seconds >= 0.05
+    assert cost.processor_seconds > 0.0
+    assert 1.0 < cost.peak_mib < large.nbytes / 2**20
+    with pytest.raises(RuntimeError, match="ended with 1: too deep"):
+        run_process(command, TOLD="too deep")
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """The classifier test: Sen et al. (2017), "Model-powered conditional independence test"."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
@@ -11,10 +13,14 @@ from pydine.baselines.arrays import standardised
 from pydine.types import FloatArray
 
 # The first that the authors' program tries, which searches through larger ones too: they changed little.
-DEPTH = 6
-TREES = 100
-LEARNING_RATE = 0.02
-SMALLEST_LEAF = 5
+TREES: dict[str, Any] = {
+    "max_depth": 6,
+    "max_iter": 100,
+    "learning_rate": 0.02,
+    "min_samples_leaf": 5,
+    "max_leaf_nodes": None,
+    "early_stopping": False,
+}
 
 
 def ccit(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None, random_state: int = 0) -> float:
@@ -46,7 +52,7 @@ def ccit(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None, random_state: i
     test_features, test_labels = _two_samples(x[held_out], y[held_out], given[held_out], rng)
     accuracies = []
     for first in (0, x.shape[1]):  # with X, and without
-        model = _trees(random_state).fit(features[:, first:], labels)
+        model = HistGradientBoostingClassifier(**TREES, random_state=random_state).fit(features[:, first:], labels)
         accuracies.append(accuracy_score(test_labels, model.predict(test_features[:, first:])))
     # The authors' program: the gain in accuracy has a standard deviation of at most 1 / sqrt(n).
     return float(max(ndtr(-(accuracies[0] - accuracies[1]) * np.sqrt(len(x))), np.finfo(np.float64).tiny))
@@ -64,15 +70,3 @@ def _two_samples(
     half = len(x) // 2
     shuffled = np.hstack([x[half:], rng.permutation(y[half:])])
     return np.vstack([np.hstack([x[:half], y[:half]]), shuffled]), np.repeat([1.0, 0.0], [half, len(x) - half])
-
-
-def _trees(random_state: int) -> HistGradientBoostingClassifier:
-    return HistGradientBoostingClassifier(
-        learning_rate=LEARNING_RATE,
-        max_iter=TREES,
-        max_depth=DEPTH,
-        max_leaf_nodes=None,
-        min_samples_leaf=SMALLEST_LEAF,
-        early_stopping=False,
-        random_state=random_state,
-    )

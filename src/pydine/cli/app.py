@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from pydine._version import __version__
+from pydine.cli.groups import spelled_out
 from pydine.cli.options import FLAG
 from pydine.show.text import escaped
 
@@ -76,11 +77,11 @@ def command_line(*names: str) -> typer.Typer:
 def _add(app: typer.Typer, name: str) -> None:
     """Make a command of its function; its page of help is the docstring, every paragraph filled by the terminal."""
     function, panel = COMMANDS[name]
-    module = import_module(f"pydine.cli.{name}")
+    module = import_module(f"pydine.cli.commands.{name}")
     answer = getattr(module, function)
     paragraphs = inspect.cleandoc(answer.__doc__ or "").split("\n\n")
     page = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-    app.command(name, help=page, epilog=getattr(module, "EXAMPLES", None), rich_help_panel=panel)(answer)
+    app.command(name, help=page, epilog=getattr(module, "EXAMPLES", None), rich_help_panel=panel)(spelled_out(answer))
 
 
 def _print_version(asked: bool) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pydine.cli.options import METHOD
+from pydine.cli.options import Work, of_method
+
+if TYPE_CHECKING:
+    from pydine.inputs.files import Frame
 
 
 class Engine(StrEnum):
@@ -23,51 +27,59 @@ class Engine(StrEnum):
     ray = "ray"
 
 
-BackendOption = Annotated[
-    Engine | None,
-    typer.Option(
-        "--backend",
-        help="Where flows are fitted: threads or processes of this machine, or a cluster. No number depends on it.",
-        show_default=False,
-        rich_help_panel=METHOD,
-    ),
-]
-SchedulerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="The cluster of --backend dask (tcp://host:8786) or ray (auto, or host:6379); without it one is started "
-        "on this machine.",
-        show_default=False,
-        rich_help_panel=METHOD,
-    ),
-]
+@dataclass(frozen=True)
+class Backend:
+    """Where flows are fitted."""
 
+    backend: Annotated[
+        Engine | None,
+        of_method(
+            "--backend",
+            help="Where flows are fitted: threads or processes of this machine, or a cluster. No number depends on it.",
+            show_default=False,
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        of_method(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="The cluster of --backend dask (tcp://host:8786) or ray (auto, or host:6379); without it one is "
+            "started on this machine.",
+            show_default=False,
+        ),
+    ] = None
 
-@contextmanager
-def engine(backend: Engine | None, scheduler: str | None, jobs: int | None) -> Iterator[None]:
-    """Run what the block asks for on an engine; as ever if there is none."""
-    if scheduler is not None and backend not in (Engine.dask, Engine.ray):
-        raise typer.BadParameter("needs --backend dask or --backend ray", param_hint="--scheduler")
-    if backend is None:
-        yield
-        return
-    from joblib import parallel_config
-
-    if backend is Engine.dask:
-        with _dask(scheduler, jobs) as client, parallel_config("dask", client=client):
+    @contextmanager
+    def running(self, jobs: int | None) -> Iterator[None]:
+        """Run what the block asks for on an engine; as ever if there is none."""
+        if self.scheduler is not None and self.backend not in (Engine.dask, Engine.ray):
+            raise typer.BadParameter("needs --backend dask or --backend ray", param_hint="--scheduler")
+        if self.backend is None:
             yield
-        return
-    if backend is Engine.ray:
-        _start_ray(scheduler, jobs)
-    with parallel_config(backend.value, n_jobs=-1 if jobs is None else jobs):
-        yield
+            return
+        from joblib import parallel_config
+
+        if self.backend is Engine.dask:
+            with _dask(self.scheduler, jobs) as client, parallel_config("dask", client=client):
+                yield
+            return
+        if self.backend is Engine.ray:
+            _start_ray(self.scheduler, jobs)
+        with parallel_config(self.backend.value, n_jobs=-1 if jobs is None else jobs):
+            yield
 
 
-def workers(backend: Engine | None, jobs: int | None, otherwise: int | None) -> int | None:
-    """What `n_jobs` is to be: what the engine's context says, or what it would be without one."""
-    return otherwise if backend is None else jobs if backend in (Engine.threading, Engine.loky) else None
+@dataclass(frozen=True)
+class Distributed(Backend, Work):
+    """How and where the work is done."""
+
+    def n_jobs(self, frame: Frame) -> int | None:
+        """What the engine's context says, or what it would be without one."""
+        threads = super().n_jobs(frame)
+        if self.backend is None:
+            return threads
+        return self.jobs if self.backend in (Engine.threading, Engine.loky) else None
 
 
 def _imported(name: str, package: str) -> Any:

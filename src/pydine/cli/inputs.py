@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import typer
 
-from pydine.cli.options import Missing
-from pydine.cli.output import waiting
+from pydine.cli.options import Chosen, Missing, Reading, Sides
+from pydine.cli.output.notes import waiting
 
 if TYPE_CHECKING:
     from pydine.inputs.files import Frame, TableFile
 
 MOST_COLUMNS = 1000  # that are compared with each other: half a million pairs
-ROWS_WORTH_THREADS = 2000
 
 
 @dataclass(frozen=True)
@@ -24,17 +22,13 @@ class Request:
     """What a command was asked to read."""
 
     file: str
-    nan: Missing
-    sample: int | None
-    seed: int
-    header: bool | None
-    separator: str | None
-    max_bytes: int | None = None
-    kinds: Sequence[str] | None = None
+    options: Reading
+    seed: int = 0
 
     def open(self, *, streamed: bool = False) -> TableFile:
         """Open the file; if it may be `streamed`, a folder or one of very many rows is not read but gone through."""
-        if self.separator is not None and len(self.separator.encode()) != 1 and self.separator != "\\t":
+        separator = self.options.separator
+        if separator is not None and len(separator.encode()) != 1 and separator != "\\t":
             raise typer.BadParameter("must be one character, such as ';' or '\\t'", param_hint="--separator")
         from pydine.inputs.files import open_file
 
@@ -42,19 +36,21 @@ class Request:
             from pydine.inputs.files.streamed import open_stream
 
             with waiting(f"Reading {self.file}"):
-                table = open_stream(self.file, is_sampled=self.sample is not None)
+                table = open_stream(self.file, is_sampled=self.options.sample is not None)
             if table is not None:
                 return table
-        separator = "\t" if self.separator == "\\t" else self.separator
+        separator = "\t" if separator == "\\t" else separator
         with waiting(f"Reading {self.file}"):
-            return open_file(self.file, header=self.header, separator=separator, max_bytes=self.max_bytes)
+            return open_file(
+                self.file, header=self.options.header, separator=separator, max_bytes=self.options.max_bytes
+            )
 
     def read(self, table: TableFile, needed: Sequence[str], others: Sequence[str] = ()) -> Frame:
         """Read columns, those of the second list if they hold numbers that vary, or labels that repeat."""
-        said = kinds_of(self.kinds)
+        said = kinds_of(self.options.kind)
         labels = [name for name, kind in said.items() if kind == "nominal"]
         with waiting(f"Reading {table.source}"):
-            frame = table.read(needed, others, sample=self.sample, seed=self.seed, labels=labels)
+            frame = table.read(needed, others, sample=self.options.sample, seed=self.seed, labels=labels)
         for name, levels in frame.levels.items():
             if said.get(name, "nominal") != "nominal" and len(levels) > 2:
                 raise ValueError(
@@ -64,33 +60,31 @@ class Request:
         frame = replace(frame, said=said)
         empty = [name for name in frame.without_values() if name not in needed]
         frame = frame.without(dict.fromkeys(empty, "it has no values"))
-        if self.nan is Missing.fail:
+        if self.options.nan is Missing.fail:
             frame.refuse_missing()
         constant = [name for name in frame.constant() if name not in needed]
         return _without_identifiers(frame.without(dict.fromkeys(constant, "it is constant")), needed)
 
-    def read_sides(
-        self, x: Sequence[str] | None, y: Sequence[str] | None, z: Sequence[str] | None, *, streamed: bool = False
-    ) -> tuple[list[list[str] | None], Frame]:
+    def read_sides(self, sides: Sides, *, streamed: bool = False) -> tuple[list[list[str] | None], Frame]:
         """Open the file and read the columns of x, y and z; with the names of each side, None if there are none."""
         table = self.open(streamed=streamed)
-        names = [table.find(option, chosen or ()) for option, chosen in (("-x", x), ("-y", y), ("-z", z))]
+        chosen = (("-x", sides.x), ("-y", sides.y), ("-z", sides.z))
+        names = [table.find(option, columns or ()) for option, columns in chosen]
         frame = self.read(table, [name for block in names for name in block])
         return [block or None for block in names], frame
 
     def read_many(
         self,
         table: TableFile,
-        columns: Sequence[str] | None,
-        without: Sequence[str] | None,
+        columns: Chosen,
         needed: Sequence[str] = (),
         *,
         most: int | None = MOST_COLUMNS,
         hint: str = "ask pydine.wide_information in Python",
     ) -> Frame:
         """Read the columns to compare with each other: those named, or every one that holds numbers; not too many."""
-        dropped = table.find("--without", without or ())
-        chosen = table.find("--column", columns or ())
+        dropped = table.find("--without", columns.without or ())
+        chosen = table.find("--column", columns.column or ())
         some = chosen or [name for name in table.names if name]
         others = [name for name in some if name not in dropped and name not in needed]
         if most is not None and len(others) > most:
@@ -123,10 +117,3 @@ def kinds_of(options: Sequence[str] | None) -> dict[str, str]:
             raise typer.BadParameter(f"must be COLUMN=KIND, such as code=nominal, not {option!r}", param_hint="--kind")
         kinds[name] = kind.strip()
     return kinds
-
-
-def threads(jobs: int | None, frame: Frame) -> int | None:
-    """How many threads to use if nobody said: on few rows they cost more than they gain."""
-    if jobs == 0:
-        raise typer.BadParameter("must be an integer other than 0", param_hint="--jobs")
-    return (os.cpu_count() if frame.n_samples >= ROWS_WORTH_THREADS else 1) if jobs is None else jobs

@@ -1,17 +1,29 @@
-"""Arguments and options that several commands share, so that they mean and say the same everywhere."""
+"""Options that several commands share, so that they mean and say the same everywhere.
+
+Those that go together are a dataclass, which a command takes as one parameter (`groups`).
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import os
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-DATA = "The data"
-METHOD = "The method"
-OUTPUT = "The output"
+if TYPE_CHECKING:
+    from pydine.inputs.files import Frame
+
 FLAG = " "  # a flag takes no value: newer versions of typer would write <bool>
+ROWS_WORTH_THREADS = 2000
+
+# Options by the panel in which help lists them.
+of_data = partial(typer.Option, rich_help_panel="The data")
+of_method = partial(typer.Option, rich_help_panel="The method")
+of_output = partial(typer.Option, rich_help_panel="The output")
 
 
 class Missing(StrEnum):
@@ -31,11 +43,15 @@ class Base(StrEnum):
     flow = "flow"
 
 
-class Interval(StrEnum):
-    """How what flows have not learned is found."""
+class Format(Enum):
+    """Who reads the answer."""
 
-    fast = "fast"
-    calibrated = "calibrated"
+    people = auto()
+    json = auto()
+    csv = auto()
+
+
+# --- one by one -------------------------------------------------------------------------------------------------------
 
 
 File = Annotated[
@@ -46,143 +62,154 @@ File = Annotated[
         "Columns without names are called 1, 2, 3 ...",
     ),
 ]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-c",
-        "--column",
-        metavar="COLUMN",
-        help="Use these columns only; give it as often as needed.",
-        rich_help_panel=DATA,
-    ),
-]
 Target = Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")]
-Without = Annotated[
-    list[str] | None,
-    typer.Option("--without", metavar="COLUMN", help="Leave this column out.", rich_help_panel=DATA),
-]
-Nan = Annotated[
-    Missing,
-    typer.Option(
-        "--nan",
-        help="Missing values (empty, NA, ?, -, null, infinite): every figure uses the rows that have what it needs, or "
-        "stop.",
-        rich_help_panel=DATA,
-    ),
-]
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--kind",
-        metavar="COLUMN=KIND",
-        help="What a column is, where it is not what its values say: [bold]continuous[/bold], [bold]ordinal[/bold] or "
-        "[bold]nominal[/bold]; as often as needed.",
-        rich_help_panel=DATA,
-    ),
-]
-Sample = Annotated[
-    int | None,
-    typer.Option(
-        "--sample",
-        metavar="N",
-        min=1,
-        help="Use N rows drawn at random: a first look at a large file.",
-        rich_help_panel=DATA,
-    ),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        metavar=FLAG,
-        help="Text files: whether the first line names the columns. By default it does.",
-        show_default=False,
-        rich_help_panel=DATA,
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        "--separator",
-        metavar="CHARACTER",
-        help="Text files: what is between the cells. By default a comma, tab, semicolon or bar, whichever the first "
-        "line has most of.",
-        show_default=False,
-        rich_help_panel=DATA,
-    ),
-]
-MaxBytes = Annotated[
-    int | None,
-    typer.Option(
-        "--max-bytes",
-        metavar="N",
-        min=1,
-        help="Refuse what is compressed, or comes through a pipe, and unpacks to more. By default 4 GiB.",
-        show_default=False,
-        rich_help_panel=DATA,
-    ),
-]
 BaseOption = Annotated[
-    Base,
-    typer.Option(
-        "--base", help="How the dependence is modelled; auto lets held-out rows decide.", rich_help_panel=METHOD
-    ),
+    Base, of_method("--base", help="How the dependence is modelled; auto lets held-out rows decide.")
 ]
-IntervalOption = Annotated[
-    Interval,
-    typer.Option(
-        "--interval",
-        help="How it is found what was not learned of Z: at no cost, or by estimating generated data again.",
-        rich_help_panel=METHOD,
-    ),
-]
-Alpha = Annotated[
-    float,
-    typer.Option(
-        "--alpha", metavar="NUMBER", min=0.0, max=1.0, help="The level of the decision.", rich_help_panel=METHOD
-    ),
-]
-Level = Annotated[
-    float,
-    typer.Option(
-        "--level", metavar="NUMBER", min=0.0, max=1.0, help="Confidence level of the interval.", rich_help_panel=METHOD
-    ),
-]
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        min=0,
-        help="Which rows --sample takes; no estimate depends on it.",
-        rich_help_panel=METHOD,
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        metavar="N",
-        help="Threads, or workers of --backend; the numbers do not depend on it. By default every core where the data "
-        "are large.",
-        show_default=False,
-        rich_help_panel=METHOD,
-    ),
-]
+Alpha = Annotated[float, of_method("--alpha", metavar="NUMBER", min=0.0, max=1.0, help="The level of the decision.")]
 Cache = Annotated[
     Path | None,
-    typer.Option(
+    of_method(
         "--cache",
         metavar="FOLDER",
         help="Keep fitted flows there: work that was stopped goes on where it was, also on another machine.",
         show_default=False,
-        rich_help_panel=METHOD,
     ),
 ]
-Json = Annotated[
-    bool, typer.Option("--json", metavar=FLAG, help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT)
-]
-Csv = Annotated[bool, typer.Option("--csv", metavar=FLAG, help="Print CSV and nothing else.", rich_help_panel=OUTPUT)]
+Json = Annotated[bool, of_output("--json", metavar=FLAG, help="Print one JSON object and nothing else.")]
+
+
+# --- together ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The columns of a question."""
+
+    x: Annotated[
+        list[str],
+        typer.Option("-x", metavar="COLUMN", help="What tells. Several make one variable of several columns."),
+    ]
+    y: Annotated[list[str], typer.Option("-y", metavar="COLUMN", help="What it tells about.")]
+    z: Annotated[
+        list[str] | None, typer.Option("-z", metavar="COLUMN", help="What is known already; as many as there are.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which columns are compared with each other."""
+
+    column: Annotated[
+        list[str] | None,
+        of_data("-c", "--column", metavar="COLUMN", help="Use these columns only; give it as often as needed."),
+    ] = None
+    without: Annotated[list[str] | None, of_data("--without", metavar="COLUMN", help="Leave this column out.")] = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the file is read."""
+
+    nan: Annotated[
+        Missing,
+        of_data(
+            "--nan",
+            help="Missing values (empty, NA, ?, -, null, infinite): every figure uses the rows that have what it "
+            "needs, or stop.",
+        ),
+    ] = Missing.omit
+    kind: Annotated[
+        list[str] | None,
+        of_data(
+            "--kind",
+            metavar="COLUMN=KIND",
+            help="What a column is, where it is not what its values say: [bold]continuous[/bold], "
+            "[bold]ordinal[/bold] or [bold]nominal[/bold]; as often as needed.",
+        ),
+    ] = None
+    sample: Annotated[
+        int | None,
+        of_data("--sample", metavar="N", min=1, help="Use N rows drawn at random: a first look at a large file."),
+    ] = None
+    header: Annotated[
+        bool | None,
+        of_data(
+            "--header/--no-header",
+            metavar=FLAG,
+            help="Text files: whether the first line names the columns. By default it does.",
+            show_default=False,
+        ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        of_data(
+            "--separator",
+            metavar="CHARACTER",
+            help="Text files: what is between the cells. By default a comma, tab, semicolon or bar, whichever the "
+            "first line has most of.",
+            show_default=False,
+        ),
+    ] = None
+    max_bytes: Annotated[
+        int | None,
+        of_data(
+            "--max-bytes",
+            metavar="N",
+            min=1,
+            help="Refuse what is compressed, or comes through a pipe, and unpacks to more. By default 4 GiB.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """How the work is done."""
+
+    seed: Annotated[
+        int, of_method("--seed", metavar="N", min=0, help="Which rows --sample takes; no estimate depends on it.")
+    ] = 0
+    jobs: Annotated[
+        int | None,
+        of_method(
+            "--jobs",
+            metavar="N",
+            help="Threads, or workers of --backend; the numbers do not depend on it. By default every core where the "
+            "data are large.",
+            show_default=False,
+        ),
+    ] = None
+
+    def n_jobs(self, frame: Frame) -> int | None:
+        """How many threads to use; if nobody said, one on few rows, where more cost more than they gain."""
+        if self.jobs == 0:
+            raise typer.BadParameter("must be an integer other than 0", param_hint="--jobs")
+        return (os.cpu_count() if frame.n_samples >= ROWS_WORTH_THREADS else 1) if self.jobs is None else self.jobs
+
+    def settings(self, frame: Frame) -> dict[str, Any]:
+        """What every question about a file is asked with."""
+        return {
+            "random_state": self.seed,
+            "n_jobs": self.n_jobs(frame),
+            "nan_policy": "omit",
+            "kinds": frame.kinds,
+        }
+
+
+@dataclass(frozen=True)
+class Printed:
+    """In which form the answer is printed."""
+
+    as_json: Json = False
+    as_csv: Annotated[bool, of_output("--csv", metavar=FLAG, help="Print CSV and nothing else.")] = False
+
+    @property
+    def form(self) -> Format:
+        """One of them, or neither."""
+        if self.as_json and self.as_csv:
+            raise typer.BadParameter("give one of the two", param_hint="--json, --csv")
+        return Format.json if self.as_json else Format.csv if self.as_csv else Format.people
 
 
 def example(*lines: str) -> str:

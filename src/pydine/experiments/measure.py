@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 Name = TypeVar("Name")
 
+_UNITS_PER_MIB = 2**20 if sys.platform == "darwin" else 2**10  # in which the system counts peaks
 WARM_UP = 1000  # the round that is run before the clock starts: no benchmark has so many
 
 CALL = """
@@ -30,6 +31,17 @@ with np.load(sys.argv[2]) as data:
 with measured() as cost:
     getattr(pydine, sys.argv[1])(*arrays, n_jobs=1)
 print(cost.seconds, cost.processor_seconds, cost.peak_mib)
+"""
+
+# Starts a process and waits for it. The peak that the system tells of a process is at least that of the one that it was
+# started by, so this stands between a benchmark, which is large, and what is measured.
+LAUNCH = """
+import os, sys, time
+start = time.perf_counter()
+_, status, used = os.wait4(os.spawnvp(os.P_NOWAIT, sys.argv[2], sys.argv[2:]), 0)
+with open(sys.argv[1], "w") as told:
+    print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss, file=told)
+sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
@@ -67,7 +79,11 @@ def measured() -> Iterator[Cost]:
 
 
 def in_turn(
-    contenders: Mapping[Name, Callable[[int], Callable[[], object]]], rounds: int, *, warm: bool = True
+    contenders: Mapping[Name, Callable[[int], Callable[[], object]]],
+    rounds: int,
+    *,
+    warm: bool = True,
+    of_processor: bool = False,
 ) -> dict[Name, list[float]]:
     """Time contenders in turn, so that what else the machine does hits all alike.
 
@@ -79,11 +95,13 @@ def in_turn(
         How often each is timed.
     warm
         Whether each runs once before, on the round ``WARM_UP``, to import and compile what it needs.
+    of_processor
+        Whether to count processor seconds, and not those of the wall clock.
 
     Returns
     -------
     dict
-        Seconds by the wall clock, a list with an entry for each round; see `medians`.
+        Seconds, a list with an entry for each round; see `medians`.
     """
     seconds: dict[Name, list[float]] = {name: [] for name in contenders}
     if warm:
@@ -94,7 +112,7 @@ def in_turn(
             call = prepare(number)
             with measured() as cost:
                 call()
-            seconds[name].append(cost.seconds)
+            seconds[name].append(cost.processor_seconds if of_processor else cost.seconds)
     return seconds
 
 
@@ -128,6 +146,38 @@ def call_in_new_process(function: str, arrays: Sequence[Any], **variables: str) 
         return Cost(*run_python(CALL, function, str(path), **variables))
 
 
+def run_process(command: Sequence[str], **variables: str) -> Cost:
+    """Measure a whole process, from its start to its end.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments; what it prints is not kept.
+    **variables
+        Environment variables to change.
+
+    Returns
+    -------
+    Cost
+        With the peak memory of the whole process.
+
+    Raises
+    ------
+    RuntimeError
+        If it fails: with what it said.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "cost"
+        launcher = [sys.executable, "-I", "-S", "-c", LAUNCH, str(told), *command]
+        done = subprocess.run(
+            launcher, env=os.environ | variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+        seconds, processor_seconds, peak = map(float, told.read_text().split())
+    return Cost(seconds, processor_seconds, peak / _UNITS_PER_MIB)
+
+
 def run_python(code: str, *arguments: str, **variables: str) -> list[float]:
     """Run code in a new interpreter and return the numbers that it prints."""
     command = [sys.executable, "-c", code, *arguments]
@@ -147,8 +197,7 @@ def peak_memory() -> float:
     except ImportError:
         return math.nan
     # On Linux this also counts the process that started this one: hence the way above.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _UNITS_PER_MIB
 
 
 def _reset_peak_memory() -> None:

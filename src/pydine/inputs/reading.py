@@ -303,16 +303,7 @@ def read_variables(
     Returns
     -------
     Variables
-
-    Raises
-    ------
-    ValueError
-        If the input cannot be read or nothing could be estimated from it. The message says what to do.
-
-    Warns
-    -----
-    TiesWarning
-        Once, if a column is said to be continuous whose values are steps.
+        What cannot be used is refused, and ties are warned of, as in `read_question`.
     """
     check_nan_policy(nan_policy)
     is_rest = isinstance(given, str) and given == REST

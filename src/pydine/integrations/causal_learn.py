@@ -91,18 +91,8 @@ def pc(
         Level of the tests: an edge is removed where a p-value is larger.
     depth : int or None, default=None
         The most columns that are conditioned on; None is as many as the search finds neighbours.
-    cache : UnitCache or folder, optional
-        Where fitted flows are kept; in memory unless given. With a folder, an interrupted search resumes.
-    statistic : {"auto", "gaussian", "general"}, default="auto"
-        As in `pydine.independence_test`.
-    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same graph for every seed: only `DINE.paper()` draws.
-    n_jobs : int or None, default=None
-        Threads; the graph does not depend on it.
-    nan_policy : {"raise", "omit"}, default="raise"
-        Refuse rows that hold NaN or infinity in any column, or leave them out.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say.
+    cache, statistic, random_state, n_jobs, nan_policy, kinds
+        As in `pydine.questions.search.TableTest`: with a folder as `cache`, an interrupted search resumes.
     show_progress : bool, default=False
         Whether causal-learn shows its bar.
     **options

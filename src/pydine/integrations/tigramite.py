@@ -29,14 +29,8 @@ class DineTest(CondIndTest):
 
     Parameters
     ----------
-    cache : UnitCache or folder, optional
-        Where fitted flows are kept; in memory unless given. With a folder, an interrupted search resumes.
-    statistic : {"auto", "gaussian", "general"}, default="auto"
-        As in `pydine.independence_test`.
-    random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
-        The same p-values for every seed: only `DINE.paper()` draws.
-    n_jobs : int or None, default=None
-        Threads; p-values do not depend on it.
+    cache, statistic, random_state, n_jobs
+        As in `pydine.questions.search.SearchTest`.
     **options
         Of `CondIndTest`: `mask_type`, `verbosity`.
     """

@@ -15,7 +15,7 @@ from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.nulls.analytic import STATISTICS, combined, named_order, sides_of, summary
 from pydine.nulls.blocks import BLOCKS
-from pydine.questions.streamed import is_refinable, of_sample, refined, sample_of
+from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
 from pydine.results import IndependenceTestResult
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
@@ -78,14 +78,8 @@ def independence_test(
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         The same p-value for every seed, unless ``algorithm="paper"``, which draws: permutations are drawn once and for
         all.
-    n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
-    nan_policy : {"raise", "omit"}, default="raise"
-    cache : UnitCache or folder, optional
-        Where fitted flows are looked for first, and kept. The result does not depend on it.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
-        What columns are, where it is not what their types and values say: text, categories and booleans are nominal,
-        counts and other numbers that repeat ordinal. Arrays without names are called x, y and z.
+    n_jobs, nan_policy, cache, kinds
+        As in `mutual_information`.
 
     Returns
     -------

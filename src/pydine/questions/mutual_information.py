@@ -13,7 +13,7 @@ from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
-from pydine.questions.streamed import is_refinable, of_sample, refined, sample_of
+from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
 from pydine.results import InformationEstimate, PointwiseInformation
 from pydine.units.rows import some_of
 from pydine.work.cache import UnitCache

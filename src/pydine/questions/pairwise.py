@@ -21,7 +21,7 @@ from pydine.nulls.blocks import adjusted
 from pydine.questions.pairs.asked import Asked, Shard
 from pydine.questions.pairs.found import kinds_of
 from pydine.questions.pairs.parted import Parted
-from pydine.questions.streamed import sample_of, warn_sampled
+from pydine.questions.streamed.refining import sample_of, warn_sampled
 from pydine.results import PairwiseInformation
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread

@@ -25,7 +25,7 @@ from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.blocks import adjusted
-from pydine.questions.rest import rest_of
+from pydine.questions.features.rest import rest_of
 from pydine.results import InformationEstimate
 from pydine.results.records import Record
 from pydine.show.cards import card, figure, pvalue_text, strip, strip_end, table

@@ -24,7 +24,7 @@ from pydine.inputs.checks import SPARE_ROWS, finite_rows
 from pydine.inputs.columns import Columns, is_missing, read_columns
 from pydine.inputs.kinds import Kind, Kinds, kind_of
 from pydine.inputs.names import with_different_names
-from pydine.questions.blankets import Judge, Query, Search, Step
+from pydine.questions.features.blankets import Judge, Query, Search, Step
 from pydine.types import FloatArray
 from pydine.work.cache import UnitCache
 

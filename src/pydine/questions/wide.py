@@ -30,7 +30,7 @@ from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import Variables, read_variables
 from pydine.nulls.analytic import tile_test, tiles_of
 from pydine.nulls.blocks import Tiles
-from pydine.questions.streamed import sample_of, warn_sampled
+from pydine.questions.streamed.refining import sample_of, warn_sampled
 from pydine.results.wide import WideInformation
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -260,9 +261,17 @@ class _Work:
     cache: UnitCache
     kinds: Kinds
 
-    def of(self, columns: Iterable[str]) -> Kinds:
-        """What is said of some columns."""
-        return {name: self.kinds[name] for name in columns if name in self.kinds}
+    def settings(self, columns: Iterable[str]) -> dict[str, Any]:
+        """What every question about these columns is asked with."""
+        return {
+            "base": self.base,
+            "random_state": self.seed,
+            "n_jobs": self.n_jobs,
+            "nan_policy": "omit",
+            "cache": self.cache,
+            "progress": self.progress,
+            "kinds": {name: self.kinds[name] for name in columns if name in self.kinds},
+        }
 
     def pairs(
         self, columns: Mapping[str, FloatArray], given: str | None, base: str | None = None
@@ -270,13 +279,7 @@ class _Work:
         return pairwise_information(
             columns,
             given,
-            base=base or self.base,
-            random_state=self.seed,
-            n_jobs=self.n_jobs,
-            nan_policy="omit",
-            cache=self.cache,
-            progress=self.progress,
-            kinds=self.of(columns),
+            **(self.settings(columns) | ({"base": base} if base else {})),
         )
 
 
@@ -352,13 +355,7 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
         ranking = rank(
             columns,
             target,
-            base=work.base,
-            random_state=work.seed,
-            n_jobs=work.n_jobs,
-            nan_policy="omit",
-            cache=work.cache,
-            progress=work.progress,
-            kinds=work.of(columns),
+            **work.settings(columns),
         )
     except ValueError as error:
         return _Rest({}, why=f"What columns tell given all the others cannot be computed: {error}")

@@ -128,8 +128,8 @@ def _labels(frame: Frame, name: str, values: FloatArray, kind: Kind, copy_of: st
     n_rare = sum(place == max(coded.values()) for place in coded.values())
     concerns = (f"{n_rare} labels with fewer than {LEVEL_ROWS} rows are taken together",) if n_rare > 1 else ()
     return Column(
-        name=name,
-        kind=kind,
+        name,
+        kind,
         is_text=True,
         low=np.nan,
         median=np.nan,
@@ -151,8 +151,8 @@ def _numbers(name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> 
     steps = np.clip((0.5 * there - 0.5 * low) / half * BINS, 0, BINS - 1).astype(np.intp)
     is_few = len(different) <= FEW_VALUES
     return Column(
-        name=name,
-        kind=kind,
+        name,
+        kind,
         is_text=False,
         low=low,
         median=median,

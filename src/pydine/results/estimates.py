@@ -213,7 +213,7 @@ class InformationEstimate(Record):
         Parameters
         ----------
         axes : matplotlib Axes, optional
-            Where to draw; otherwise a new figure. With several columns, the first of each side is drawn.
+            As in `PointwiseInformation.plot`.
 
         Returns
         -------

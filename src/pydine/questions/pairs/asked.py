@@ -194,7 +194,7 @@ class Asked:
         stops = np.cumsum([len(block) for block in blocks]).tolist()
         variables = [slice(stop - len(block), stop) for block, stop in zip(blocks, stops, strict=True)]
         batches = (rows[:, places] for rows in sample.all_rows())
-        from pydine.questions.sums import Sums
+        from pydine.questions.streamed.sums import Sums
 
         sums = Sums.of(flow, latents, variables, batches, self.settings.n_jobs)
         where = dict(zip(left, variables, strict=True))

@@ -30,7 +30,7 @@ from pydine.results.estimates import InformationEstimate
 if TYPE_CHECKING:
     from pydine.answers.mixed import MixedFit
     from pydine.inputs.streams import Sample, Stream
-    from pydine.questions.sums import Sums
+    from pydine.questions.streamed.sums import Sums
 
 __all__ = ["SampledWarning", "is_refinable", "of_sample", "refined", "sample_of", "warn_sampled"]
 
@@ -96,7 +96,7 @@ def warn_sampled(what: str, sample: Sample, summed: str) -> None:
 
 def refined(answer: Fit, sample: Sample, n_jobs: int | None = None) -> tuple[Fit, Sums]:
     """An answer from a sample, with the closed form of all rows in place of the sample's."""
-    from pydine.questions.sums import Sums
+    from pydine.questions.streamed.sums import Sums
 
     if not isinstance(answer.flow, RankFlow):
         raise ValueError("data that are streamed need algorithm='ladder'; the paper's flows are fitted to all rows.")

@@ -15,7 +15,7 @@ from pydine.inputs import streams
 from pydine.inputs.reading import read_question
 from pydine.latents.scores import ScoreMap
 from pydine.nulls.analytic import sides_of
-from pydine.questions.streamed import refined, sample_of
+from pydine.questions.streamed.refining import refined, sample_of
 
 Z = ["z0", "z1"]
 

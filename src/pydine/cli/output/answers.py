@@ -1,53 +1,27 @@
-"""What commands print: answers on the standard output, notes and progress on the standard error."""
+"""What a command prints on the standard output: for people, as JSON or as CSV."""
 
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
-import os
 import signal
 import sys
-import threading
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import Enum, auto
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from pydine.disk import write_whole
+from pydine.cli.options import Format
+from pydine.cli.output.notes import Harmless, note
 from pydine.show.text import escaped, replaced
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.progress import Progress, TaskID
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
     from pydine.inputs.files import Frame
     from pydine.results import InformationEstimate
 
-PATIENCE = 2.0  # seconds without a word
 SHOWN_NOTES = 8
-
-
-class Format(Enum):
-    """Who reads the answer."""
-
-    people = auto()
-    json = auto()
-    csv = auto()
-
-    @classmethod
-    def of(cls, as_json: bool, as_csv: bool) -> Format:
-        """Read the two flags."""
-        if as_json and as_csv:
-            raise typer.BadParameter("give one of the two", param_hint="--json, --csv")
-        return cls.json if as_json else cls.csv if as_csv else cls.people
 
 
 def console() -> Console:
@@ -98,7 +72,7 @@ def answer(
         from rich.text import Text
 
         before = [Text(line, style="dim") for line in done]
-        console().print(_Harmless(Group(*before, *([Text()] if before else []), shown())))
+        console().print(Harmless(Group(*before, *([Text()] if before else []), shown())))
     sys.stdout.flush()
 
 
@@ -108,6 +82,11 @@ def write_csv(stream: Any, rows: Sequence[Mapping[str, Any]], header: Sequence[s
     for row in (header or rows[0], *(row.values() for row in rows)):
         cells = ("" if (value := plain(item)) is None else value for item in row)
         writer.writerow(escaped(cell, keep="\n\t") if isinstance(cell, str) else cell for cell in cells)
+
+
+def lines_of(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
+    """Turn columns into rows."""
+    return [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
 
 
 def plain(value: Any) -> Any:
@@ -183,90 +162,6 @@ def pvalue(p: float) -> str:
     return "<0.0001" if p < 1e-4 else f"{p:.2g}" if p < 0.01 else f"{p:.3f}"
 
 
-def note(text: str) -> None:
-    """Say something beside the answer, on the standard error."""
-    from rich.console import Console
-    from rich.text import Text
-
-    Console(stderr=True, highlight=False).print(_Harmless(Text(text, style="dim")))
-
-
-def harmless(content: RenderableType) -> RenderableType:
-    """What is shown, so that no terminal obeys a name in it."""
-    return _Harmless(content)
-
-
-@dataclass
-class _Harmless:
-    """What is shown, without anything that a terminal would obey but colours: names come from files."""
-
-    content: RenderableType
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.segment import Segment
-
-        for segment in console.render(self.content, options):
-            yield segment if segment.control else Segment(escaped(segment.text, keep="\n"), segment.style)
-
-
-def check_place(*paths: Path | None) -> None:
-    """Refuse to begin work whose result could not be written."""
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
-            raise ValueError(f"{path} cannot be written, there is no folder {path.parent}.")
-
-
-def save(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all, and say so."""
-    write_whole(path, content)
-    note(f"Written: {path}")
-
-
-def save_figure(figure: Any, path: Path) -> None:
-    """Save a figure of matplotlib in the format that the file's name says."""
-    known = figure.canvas.get_supported_filetypes()
-    if path.suffix.lstrip(".").lower() not in known:
-        raise ValueError(f"{path}: a figure can be written as .png, .svg or .pdf, but not as {path.suffix or 'this'}.")
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=path.suffix.lstrip(".").lower(), dpi=150)
-    save(path, drawn.getvalue())
-
-
-@contextmanager
-def listening(source: str) -> Iterator[list[str]]:
-    """Collect the warnings of a block as sentences, those of tied values as one; the list is filled when it ends.
-
-    Refusals of the block, which know of columns but not of files, get the name of the file.
-    """
-    sentences: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield sentences
-        except ValueError as error:
-            raise ValueError(f"{source}: {error}") from error
-    from pydine.inputs.checks import TiesWarning
-
-    ties: dict[str, float] = {}
-    for warning in caught:
-        if isinstance(warning.message, TiesWarning):
-            ties.update(warning.message.shares)
-        elif issubclass(warning.category, UserWarning | RuntimeWarning) and str(warning.message) not in sentences:
-            sentences.append(str(warning.message))
-    if ties:
-        sentences.append(_of_ties(ties))
-
-
-def _of_ties(shares: Mapping[str, float]) -> str:
-    worst = sorted(shares, key=lambda name: -shares[name])
-    named = ", ".join(f"{name!r} (in {shares[name]:.0%} of the rows)" for name in worst[:3])
-    more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
-    return (
-        f"Repeated values in {named}{more}: variables are taken to be continuous, so the figures are those of smoothed "
-        "ones."
-    )
-
-
 def done_to(frame: Frame) -> list[str]:
     """What is to be known of the data before the answer: what was converted, what was left out, what is missing."""
     lines = [f"Read: {sentence}." for sentence in frame.notes]
@@ -297,72 +192,8 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN_NOTES]) + more
 
 
-def tell(sentences: Sequence[str] = ()) -> None:
-    """Say what was warned of, beside the answer."""
-    for sentence in sentences:
-        note(sentence)
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("s" if number != 1 else "")
-
-
-@contextmanager
-def waiting(label: str) -> Iterator[_Bar | None]:
-    """Say what is being waited for on a terminal, once two seconds have passed, with a bar and the time left.
-
-    The bar counts the flows that are fitted: those of a base are known only when the ones before it are done.
-    """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    times = TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn()
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), *times
-    # A way to the terminal of its own: file descriptor 2 is muted while polars reads.
-    terminal = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
-    console = Console(file=terminal)
-    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
-    timer = threading.Timer(PATIENCE, bar.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield _Bar(bar, bar.add_task(escaped(label), total=None))
-    finally:
-        timer.cancel()
-        timer.join()
-        bar.stop()
-        terminal.close()
-
-
-@contextmanager
-def watching(source: str, label: str) -> Iterator[list[str]]:
-    """Collect warnings as `listening` does, while `waiting` shows how many flows are fitted."""
-    with listening(source) as said, waiting(label) as bar:
-        from pydine.work.execution import watched_by
-
-        with watched_by(bar):
-            yield said
-
-
-@dataclass
-class _Bar:
-    """A bar that learns of its total as it goes."""
-
-    bar: Progress
-    task: TaskID
-    total: int = 0
-
-    def expect(self, count: int) -> None:
-        """So many more steps."""
-        self.total += count
-        self.bar.update(self.task, total=self.total)
-
-    def advance(self) -> None:
-        """One of them is done."""
-        self.bar.advance(self.task)
 
 
 def _end_with_the_pipe() -> None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydine.cli.output import save, save_figure
+from pydine.cli.output.files import save, save_figure
 
 DIRECTED, UNDIRECTED, CONFLICTING = "directed", "undirected", "conflicting"
 MARKS = {DIRECTED: "→", UNDIRECTED: "—", CONFLICTING: "↔"}

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import math
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from pydine.cli import options
-from pydine.cli.inputs import Request, threads
-from pydine.cli.output import Format, answer, error_of, facts, flat, tell, watching
+from pydine.cli.inputs import Request
+from pydine.cli.output.answers import answer, error_of, facts, flat
+from pydine.cli.output.notes import tell, watching
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pydine.results import InformationEstimate
 
-X = Annotated[
-    list[str], typer.Option("-x", metavar="COLUMN", help="What tells. Several make one variable of several columns.")
-]
-Y = Annotated[list[str], typer.Option("-y", metavar="COLUMN", help="What it tells about.")]
-Z = Annotated[
-    list[str] | None, typer.Option("-z", metavar="COLUMN", help="What is known already; as many as there are.")
-]
 NATS_PER_BIT = math.log(2.0)
 EXAMPLES = options.example(
     "pydine mi patients.csv -x bmi -y glucose",
@@ -31,45 +24,43 @@ EXAMPLES = options.example(
 )
 
 
+class Interval(StrEnum):
+    """How what flows have not learned is found."""
+
+    fast = "fast"
+    calibrated = "calibrated"
+
+
 def mi(
     file: options.File,
-    x: X,
-    y: Y,
-    z: Z = None,
+    *,
+    sides: options.Sides,
     base: options.BaseOption = options.Base.auto,
-    interval: options.IntervalOption = options.Interval.fast,
-    level: options.Level = 0.95,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.omit,
-    kind: options.Kinds = None,
-    sample: options.Sample = None,
-    header: options.Header = None,
-    separator: options.Separator = None,
-    max_bytes: options.MaxBytes = None,
-    as_json: options.Json = False,
-    as_csv: options.Csv = False,
+    interval: Annotated[
+        Interval,
+        options.of_method(
+            help="How it is found what was not learned of Z: at no cost, or by estimating generated data again."
+        ),
+    ] = Interval.fast,
+    level: Annotated[
+        float, options.of_method(metavar="NUMBER", min=0.0, max=1.0, help="Confidence level of the interval.")
+    ] = 0.95,
+    work: options.Work,
+    reading: options.Reading,
+    printed: options.Printed,
 ) -> None:
     """How much X tells about Y, alone or once Z is known.
 
     Estimates the mutual information I(X;Y), or I(X;Y|Z), of columns of numbers, with its uncertainty. Zero means that
     knowing X is of no help in guessing Y; there is no upper limit.
     """
-    form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
-    names, frame = request.read_sides(x, y, z, streamed=True)
+    form = printed.form
+    names, frame = Request(file, reading, work.seed).read_sides(sides, streamed=True)
     with watching(frame.source, "Estimating") as said:
         from pydine import mutual_information
 
         estimate = mutual_information(
-            *names,
-            data=frame,
-            base=base.value,
-            interval=interval.value,
-            random_state=seed,
-            n_jobs=threads(jobs, frame),
-            nan_policy="omit",
-            kinds=frame.kinds,
+            *names, data=frame, base=base.value, interval=interval.value, **work.settings(frame)
         )
     record = {**facts(frame), **described(estimate, level)}
     answer(form, record, [flat(record)], lambda: _shown(estimate, level), frame=frame)

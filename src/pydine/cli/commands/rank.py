@@ -9,22 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pydine.cli import options
-from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, threads
-from pydine.cli.output import (
-    Format,
-    answer,
-    console,
-    facts,
-    harmless,
-    listening,
-    page,
-    plain_table,
-    pvalue,
-    some,
-    tell,
-    value,
-)
+from pydine.cli.engine import Distributed
+from pydine.cli.inputs import Request
+from pydine.cli.output.answers import answer, console, facts, page, plain_table, pvalue, some, value
+from pydine.cli.output.notes import Harmless, listening, tell
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,37 +28,28 @@ EXAMPLES = options.example(
 def rank(
     file: options.File,
     target: options.Target,
-    column: options.Columns = None,
-    without: options.Without = None,
+    *,
+    chosen: options.Chosen,
     alpha: options.Alpha = 0.05,
     base: options.BaseOption = options.Base.auto,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = None,
-    backend: BackendOption = None,
-    scheduler: SchedulerOption = None,
-    nan: options.Nan = options.Missing.omit,
-    kind: options.Kinds = None,
-    sample: options.Sample = None,
-    header: options.Header = None,
-    separator: options.Separator = None,
-    max_bytes: options.MaxBytes = None,
-    as_json: options.Json = False,
-    as_csv: options.Csv = False,
+    work: Distributed,
+    reading: options.Reading,
+    printed: options.Printed,
 ) -> None:
     """Which columns tell about a target, and which add nothing.
 
     For every column: its information about the target alone, and given all the other columns. A column adds nothing
     if, given the rest, no dependence on the target is found, at a false discovery rate of --alpha.
     """
-    form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
+    form = printed.form
+    request = Request(file, reading, work.seed)
     table = request.open()
     (target,) = table.find("--target", [target])
-    frame = request.read_many(table, column, without, needed=[target])
+    frame = request.read_many(table, chosen, needed=[target])
     features = [name for name in frame if name != target]
     if not features:
         raise ValueError(f"{frame.source} has no column to rank beside {target!r}.")
-    with listening(frame.source) as said, engine(backend, scheduler, jobs), _streamed(form) as watch:
+    with listening(frame.source) as said, work.running(work.jobs), _streamed(form) as watch:
         from pydine.questions.ranking import rank
 
         ranking = rank(
@@ -79,12 +58,9 @@ def rank(
             features,
             alpha=alpha,
             base=base.value,
-            random_state=seed,
-            n_jobs=workers(backend, jobs, threads(jobs, frame)),
-            nan_policy="omit",
-            kinds=frame.kinds,
             progress=None if watch is None else False,
             watch=watch,
+            **work.settings(frame),
         )
     frame = frame.without(ranking.left_out)
     rows = [_line(ranked) for ranked in ranking]
@@ -104,15 +80,15 @@ def rank(
 
 
 @contextmanager
-def _streamed(form: Format) -> Iterator[Callable[[Ranking], None] | None]:
+def _streamed(form: options.Format) -> Iterator[Callable[[Ranking], None] | None]:
     """Show the ranking on a terminal as far as it is known: figures alone at once, the others as they come."""
-    if form is not Format.people or not sys.stdout.isatty():
+    if form is not options.Format.people or not sys.stdout.isatty():
         yield None
         return
     from rich.live import Live
 
     with Live(console=console(), transient=True, auto_refresh=False, vertical_overflow="crop") as live:
-        yield lambda ranking: live.update(harmless(_shown(ranking, waiting=True)), refresh=True)
+        yield lambda ranking: live.update(Harmless(_shown(ranking, waiting=True)), refresh=True)
 
 
 def _line(ranked: RankedColumn) -> dict[str, Any]:

@@ -13,7 +13,8 @@ import typer
 
 from pydine._version import __version__
 from pydine.cli import options
-from pydine.cli.output import Format, answer, plain_table
+from pydine.cli.options import Format
+from pydine.cli.output.answers import answer, plain_table
 
 CORE = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "narwhals", "threadpoolctl", "rich", "typer")
 
@@ -33,7 +34,7 @@ def doctor(
 
         ensure_compiled()
     record = _findings()
-    answer(Format.of(as_json, False), record, [record], lambda: _shown(record))
+    answer(Format.json if as_json else Format.people, record, [record], lambda: _shown(record))
 
 
 def _findings() -> dict[str, Any]:

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from pydine.cli import options
-from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.graph_files import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
-from pydine.cli.inputs import Request, threads
-from pydine.cli.output import Format, answer, check_place, facts, listening, page, plain_table, tell
+from pydine.cli.engine import Distributed
+from pydine.cli.inputs import Request
+from pydine.cli.output.answers import answer, facts, page, plain_table
+from pydine.cli.output.files import check_place
+from pydine.cli.output.graphs import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
+from pydine.cli.output.notes import listening, tell
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,29 +26,18 @@ TAIL, ARROW = -1, 1  # causal-learn's marks at the end of an edge
 
 def graph(
     file: options.File,
-    column: options.Columns = None,
-    without: options.Without = None,
+    *,
+    chosen: options.Chosen,
     alpha: options.Alpha = 0.05,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = None,
-    backend: BackendOption = None,
-    scheduler: SchedulerOption = None,
-    nan: options.Nan = options.Missing.omit,
-    kind: options.Kinds = None,
-    sample: options.Sample = None,
-    header: options.Header = None,
-    separator: options.Separator = None,
-    max_bytes: options.MaxBytes = None,
+    work: Distributed,
+    reading: options.Reading,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw it (.png, .svg, .pdf) or write it for other programs (.graphml, .dot).",
-            rich_help_panel=options.OUTPUT,
+        options.of_output(
+            metavar="FILE", help="Draw it (.png, .svg, .pdf) or write it for other programs (.graphml, .dot)."
         ),
     ] = None,
-    as_json: options.Json = False,
-    as_csv: options.Csv = False,
+    printed: options.Printed,
 ) -> None:
     """Which columns may cause which.
 
@@ -56,27 +45,26 @@ def graph(
     others makes them independent, and an edge has a direction where independence alone settles it. It takes for
     granted that no common cause is missing from the file.
     """
-    form = Format.of(as_json, as_csv)
+    form = printed.form
     if out is not None:
         check_suffix(out)
         check_place(out)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
-    table = request.open()
-    frame = request.read_many(table, column, without)
+    request = Request(file, reading, work.seed)
+    frame = request.read_many(request.open(), chosen)
     whole = frame.complete()  # conditioning on many sets, it needs rows that have all
     constant = dict.fromkeys(whole.constant(), "it is constant in the rows that have all columns")
     frame, whole = frame.without(constant), whole.without(constant)
     if len(frame) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to compare.")
-    with listening(frame.source) as said, engine(backend, scheduler, jobs):
+    with listening(frame.source) as said, work.running(work.jobs):
         from pydine.integrations.causal_learn import pc
 
         is_watched = sys.stderr.isatty()
         found = pc(
             whole,
             alpha=alpha,
-            random_state=seed,
-            n_jobs=workers(backend, jobs, threads(jobs, whole)),
+            random_state=work.seed,
+            n_jobs=work.n_jobs(whole),
             kinds=frame.kinds,
             show_progress=is_watched,
         )

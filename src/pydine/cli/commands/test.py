@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pydine.cli import options
-from pydine.cli.inputs import Request, threads
-from pydine.cli.mi import X, Y, Z, described, listed
-from pydine.cli.output import Format, answer, facts, flat, pvalue, tell, watching
+from pydine.cli.commands.mi import described, listed
+from pydine.cli.inputs import Request
+from pydine.cli.output.answers import answer, facts, flat, pvalue
+from pydine.cli.output.notes import tell, watching
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,51 +44,35 @@ class Statistic(StrEnum):
 
 def independence(
     file: options.File,
-    x: X,
-    y: Y,
-    z: Z = None,
+    *,
+    sides: options.Sides,
     alpha: options.Alpha = 0.05,
     method: Annotated[
-        Method,
-        typer.Option(help="Shuffle rows, or use a formula that is instant.", rich_help_panel=options.METHOD),
+        Method, options.of_method(help="Shuffle rows, or use a formula that is instant.")
     ] = Method.permutation,
     statistic: Annotated[
-        Statistic,
-        typer.Option(
-            help="gaussian sees correlation, general what shows in squares, auto both.", rich_help_panel=options.METHOD
-        ),
+        Statistic, options.of_method(help="gaussian sees correlation, general what shows in squares, auto both.")
     ] = Statistic.auto,
-    permutations: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How often to shuffle.", rich_help_panel=options.METHOD)
-    ] = 999,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = None,
-    nan: options.Nan = options.Missing.omit,
-    kind: options.Kinds = None,
-    sample: options.Sample = None,
-    header: options.Header = None,
-    separator: options.Separator = None,
-    max_bytes: options.MaxBytes = None,
+    permutations: Annotated[int, options.of_method(min=1, metavar="N", help="How often to shuffle.")] = 999,
+    work: options.Work,
+    reading: options.Reading,
     exit_code: Annotated[
         bool,
-        typer.Option(
+        options.of_output(
             "--exit-code",
             metavar=options.FLAG,
             help=f"End with code {REJECTED} if independence is rejected and with 0 if it is not.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = False,
-    as_json: options.Json = False,
-    as_csv: options.Csv = False,
+    printed: options.Printed,
 ) -> None:
     """Whether X is independent of Y, alone or once Z is known.
 
     A small p-value says that such data would be rare if X were independent of Y given Z. A large one says that no
     dependence was found, which is no proof of independence.
     """
-    form = Format.of(as_json, as_csv)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
-    names, frame = request.read_sides(x, y, z, streamed=method is Method.analytic)
+    form = printed.form
+    names, frame = Request(file, reading, work.seed).read_sides(sides, streamed=method is Method.analytic)
     with watching(frame.source, "Testing") as said:
         from pydine import independence_test
 
@@ -98,10 +83,7 @@ def independence(
             method=method.value,
             n_permutations=permutations,
             alpha=alpha,
-            random_state=seed,
-            n_jobs=threads(jobs, frame),
-            nan_policy="omit",
-            kinds=frame.kinds,
+            **work.settings(frame),
         )
     record = {
         **facts(frame),

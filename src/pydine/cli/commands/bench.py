@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from pydine.cli import options
-from pydine.cli.engine import BackendOption, SchedulerOption, engine
-from pydine.cli.output import Format, answer
+from pydine.cli.engine import Backend
+from pydine.cli.output.answers import answer
 
 EXAMPLES = options.example(
     "pydine bench mi --quick",
@@ -28,14 +28,14 @@ class Kind(StrEnum):
 
 def bench(
     kind: Annotated[Kind, typer.Argument(help="Mutual information, conditional mutual information, or tests.")],
+    *,
     methods: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Which methods to compare, separated by commas. By default the usual ones."),
     ] = None,
     trials: Annotated[int | None, typer.Option(min=1, metavar="N", help="Datasets of each kind.")] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes.")] = 1,
-    backend: BackendOption = None,
-    scheduler: SchedulerOption = None,
+    backend: Backend,
     quick: Annotated[
         bool, typer.Option("--quick", metavar=options.FLAG, help="A small part, in about a minute.")
     ] = False,
@@ -45,18 +45,17 @@ def bench(
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.")] = Path(
         "pydine-bench"
     ),
-    as_json: options.Json = False,
-    as_csv: options.Csv = False,
+    printed: options.Printed,
 ) -> None:
     """Run the experiments of the paper, with pydine beside other methods.
 
     Results are kept: a run that was stopped goes on where it was.
     """
-    form = Format.of(as_json, as_csv)
+    form = printed.form
     from pydine.experiments.bench import run_bench
 
     names = [name.strip() for item in methods or () for name in item.split(",")] or None
-    with engine(backend, scheduler, None if jobs == 1 else jobs):
+    with backend.running(None if jobs == 1 else jobs):
         found = run_bench(kind.value, methods=names, trials=trials, jobs=jobs, quick=quick, fresh=fresh, output=output)
     rows = found.summary()
     record = {"kind": kind.value, "table": str(found.table), "summary": rows, "notes": found.notes}

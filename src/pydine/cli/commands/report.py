@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from pydine._version import __version__
 from pydine.cli import options
-from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, threads
-from pydine.cli.output import done_to, listening, note, save, tell
+from pydine.cli.engine import Distributed
+from pydine.cli.inputs import Request
+from pydine.cli.output.answers import done_to
+from pydine.cli.output.files import save
+from pydine.cli.output.notes import listening, note, tell
 
 if TYPE_CHECKING:
     from pydine.report import Provenance
@@ -29,36 +29,27 @@ EXAMPLES = options.example(
 def report(
     file: options.File,
     target: options.Target,
-    column: options.Columns = None,
-    without: options.Without = None,
+    *,
+    chosen: options.Chosen,
     alpha: options.Alpha = 0.05,
     base: options.BaseOption = options.Base.auto,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = None,
-    backend: BackendOption = None,
-    scheduler: SchedulerOption = None,
-    nan: options.Nan = options.Missing.omit,
-    kind: options.Kinds = None,
-    sample: options.Sample = None,
-    header: options.Header = None,
-    separator: options.Separator = None,
-    max_bytes: options.MaxBytes = None,
-    out: Annotated[
-        Path,
-        typer.Option("-o", "--out", metavar="FILE.html", help="Where to write it.", rich_help_panel=options.OUTPUT),
-    ] = Path("report.html"),
+    work: Distributed,
+    reading: options.Reading,
+    out: Annotated[Path, options.of_output("-o", "--out", metavar="FILE.html", help="Where to write it.")] = Path(
+        "report.html"
+    ),
 ) -> None:
     """A report to pass on: one HTML file that needs neither pydine nor a network.
 
     The columns and what is wrong with them, the information between all pairs with the rows behind it, the ranking for
     the target, the conditional-independence graph, how well the flows fit, and what the numbers mean.
     """
-    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
+    request = Request(file, reading, work.seed)
     table = request.open()
     (target,) = table.find("--target", [target])
     _check_out(out, file)
-    frame = request.read_many(table, column, without, needed=[target])
-    with listening(frame.source) as said, engine(backend, scheduler, jobs):
+    frame = request.read_many(table, chosen, needed=[target])
+    with listening(frame.source) as said, work.running(work.jobs):
         from pydine.report import make_report, to_html
 
         content = make_report(
@@ -66,8 +57,8 @@ def report(
             target,
             alpha=alpha,
             base=base.value,
-            seed=seed,
-            n_jobs=workers(backend, jobs, threads(jobs, frame)),
+            seed=work.seed,
+            n_jobs=work.n_jobs(frame),
             provenance=_provenance(file, out),
         )
         page = to_html(content)

@@ -9,23 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pydine.cli import options, strongest
-from pydine.cli.engine import BackendOption, SchedulerOption, engine, workers
-from pydine.cli.inputs import Request, threads
-from pydine.cli.output import (
-    Format,
-    answer,
-    check_place,
-    facts,
-    listening,
-    page,
-    plain_table,
-    pvalue,
-    save,
-    save_figure,
-    tell,
-    write_csv,
-)
+from pydine.cli import options
+from pydine.cli.commands.strongest import Strongest, answer_strongest
+from pydine.cli.engine import Distributed
+from pydine.cli.inputs import Request
+from pydine.cli.output.answers import answer, facts, lines_of, page, plain_table, pvalue, write_csv
+from pydine.cli.output.files import check_place, save, save_figure
+from pydine.cli.output.notes import listening, tell
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -51,126 +41,67 @@ def matrix(
             metavar="COLUMN", help=f"What is known already; [bold]{REST}[/bold] for all columns but the pair itself."
         ),
     ] = None,
-    column: options.Columns = None,
-    without: options.Without = None,
+    *,
+    chosen: options.Chosen,
     base: options.BaseOption = options.Base.auto,
     alpha: options.Alpha = 0.05,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = None,
-    backend: BackendOption = None,
-    scheduler: SchedulerOption = None,
+    work: Distributed,
     cache: options.Cache = None,
     shard: Annotated[
         str | None,
-        typer.Option(
+        options.of_method(
             metavar="K/N",
             help="Do the K-th of N parts of the work into --cache and print no matrix; the same command without it "
             "puts them together.",
             show_default=False,
-            rich_help_panel=options.METHOD,
         ),
     ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K",
-            min=1,
-            help="Only the K pairs with the smallest p, of any number of columns, by the Gaussian base.",
-            show_default=False,
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            metavar="NATS",
-            min=0.0,
-            help="The same, of all pairs that have at least so many nats, at the level --alpha.",
-            show_default=False,
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None,
-    nan: options.Nan = options.Missing.omit,
-    kind: options.Kinds = None,
-    sample: options.Sample = None,
-    header: options.Header = None,
-    separator: options.Separator = None,
-    max_bytes: options.MaxBytes = None,
+    strongest: Strongest,
+    reading: options.Reading,
     out: Annotated[
         Path | None,
-        typer.Option(
+        options.of_output(
             metavar="FILE.csv",
             help="Write the square matrix, in nats; with --top or --threshold, FILE.parquet, all pairs that are found.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.png", help="Draw it: .png, .svg or .pdf (needs matplotlib).", rich_help_panel=options.OUTPUT
-        ),
+        options.of_output(metavar="FILE.png", help="Draw it: .png, .svg or .pdf (needs matplotlib)."),
     ] = None,
-    as_json: options.Json = False,
-    as_csv: options.Csv = False,
+    printed: options.Printed,
 ) -> None:
     """What every pair of columns has in common.
 
     Information and a test of independence for all pairs, the strongest first; --given asks what is left once other
     columns are known. p is adjusted for the number of pairs.
     """
-    form = Format.of(as_json, as_csv)
+    form = printed.form
     check_place(out, plot)
-    request = Request(file, nan, sample, seed, header, separator, max_bytes, kind)
+    request = Request(file, reading, work.seed)
     table = request.open(streamed=given != [REST])
     rest = given == [REST] and REST not in table.names
     known = [] if rest else table.find("--given", given or ())
-    if top is not None or threshold is not None:
+    if strongest.is_asked:
         strongest.check(out, given=rest, shard=shard is not None, plot=plot is not None)
-        frame = strongest.without_labels(request.read_many(table, column, without, known, most=None), known)
-        n_jobs = workers(backend, jobs, threads(jobs, frame))
-        with listening(frame.source) as said, engine(backend, scheduler, jobs):
-            found = strongest.pairs_of(frame, known, alpha, top, threshold, out, n_jobs, cache)
-        strongest.tell_pairs(form, frame, known, found)
-        tell(said)
+        frame = request.read_many(table, chosen, known, most=None)
+        answer_strongest(form, frame, known, strongest, work, alpha=alpha, out=out, cache=cache)
         return
-    frame = request.read_many(table, column, without, known, hint="pass --top 1000 for the strongest pairs")
+    frame = request.read_many(table, chosen, known, hint="pass --top 1000 for the strongest pairs")
     if len(frame) - len(known) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to compare.")
-    n_jobs, conditions = workers(backend, jobs, threads(jobs, frame)), REST if rest else known or None
-    with listening(frame.source) as said, engine(backend, scheduler, jobs):
+    settings = {**work.settings(frame), "base": base.value, "cache": cache}
+    with listening(frame.source) as said, work.running(work.jobs):
         from pydine.questions.pairwise import fit_shard, pairwise_information
 
+        conditions = REST if rest else known or None
         if shard is not None:
-            owed = fit_shard(
-                frame,
-                conditions,
-                shard=shard,
-                cache=cache,
-                base=base.value,
-                n_jobs=n_jobs,
-                nan_policy="omit",
-                kinds=frame.kinds,
-            )
-            typer.echo(f"shard {shard} is done; {_owed(owed)}")
+            del settings["random_state"]
+            typer.echo(f"shard {shard} is done; {_owed(fit_shard(frame, conditions, shard=shard, **settings))}")
             return
-        result = pairwise_information(
-            frame,
-            conditions,
-            base=base.value,
-            random_state=seed,
-            n_jobs=n_jobs,
-            nan_policy="omit",
-            cache=cache,
-            kinds=frame.kinds,
-        )
-    columns = result.columns()
-    rows = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
-    if out is not None:
-        square = io.StringIO()
-        write_csv(square, _square(result))
-        save(out, square.getvalue().encode())
-    if plot is not None:
-        save_figure(result.plot().figure, plot)
+        result = pairwise_information(frame, conditions, **settings)
+    _write(result, out, plot)
+    rows = lines_of(result.columns())
     counted = {"n_samples": result.n_samples, "n_dropped": result.n_dropped}
     record = {**facts(frame), **counted, "given": REST if rest else known, "names": result.names, "pairs": rows}
     answer(form, record, rows, lambda: _shown(result, rows, REST if rest else known, alpha), frame=frame)
@@ -181,6 +112,15 @@ def _owed(missing: int) -> str:
     if not missing:
         return "all flows are there."
     return f"{missing:,} flows of other shards are not there yet: pairs that need more than flows wait for them."
+
+
+def _write(result: PairwiseInformation, out: Path | None, plot: Path | None) -> None:
+    if out is not None:
+        square = io.StringIO()
+        write_csv(square, _square(result))
+        save(out, square.getvalue().encode())
+    if plot is not None:
+        save_figure(result.plot().figure, plot)
 
 
 def _square(result: PairwiseInformation) -> list[dict[str, Any]]:

@@ -5,20 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from pydine.cli import options
 
 
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(
+        options.of_output(
             "-o",
             "--out",
             metavar="FILE.csv",
             help="Write the data to a file, to try the other commands on, and nothing else.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
 ) -> None:
@@ -30,10 +27,11 @@ def demo(
         return
     import io
 
-    from pydine.cli.output import check_place, save, write_csv
+    from pydine.cli.output.answers import lines_of, write_csv
+    from pydine.cli.output.files import check_place, save
     from pydine.demo import load_table
 
     check_place(out)
     table, text = load_table(), io.StringIO()
-    write_csv(text, [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)])
+    write_csv(text, lines_of(table))
     save(out, text.getvalue().encode())

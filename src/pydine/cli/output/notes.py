@@ -1,0 +1,140 @@
+"""What is said beside an answer, on the standard error: notes and warnings, and a bar while something is waited for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydine.show.text import escaped
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.progress import Progress, TaskID
+
+PATIENCE = 2.0  # seconds without a word
+
+
+def note(text: str) -> None:
+    """Say something beside the answer, on the standard error."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True, highlight=False).print(Harmless(Text(text, style="dim")))
+
+
+def tell(sentences: Sequence[str] = ()) -> None:
+    """Say what was warned of, beside the answer."""
+    for sentence in sentences:
+        note(sentence)
+
+
+@dataclass
+class Harmless:
+    """What is shown, without anything that a terminal would obey but colours: names come from files."""
+
+    content: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.segment import Segment
+
+        for segment in console.render(self.content, options):
+            yield segment if segment.control else Segment(escaped(segment.text, keep="\n"), segment.style)
+
+
+@contextmanager
+def listening(source: str) -> Iterator[list[str]]:
+    """Collect the warnings of a block as sentences, those of tied values as one; the list is filled when it ends.
+
+    Refusals of the block, which know of columns but not of files, get the name of the file.
+    """
+    sentences: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield sentences
+        except ValueError as error:
+            raise ValueError(f"{source}: {error}") from error
+    from pydine.inputs.checks import TiesWarning
+
+    ties: dict[str, float] = {}
+    for warning in caught:
+        if isinstance(warning.message, TiesWarning):
+            ties.update(warning.message.shares)
+        elif issubclass(warning.category, UserWarning | RuntimeWarning) and str(warning.message) not in sentences:
+            sentences.append(str(warning.message))
+    if ties:
+        sentences.append(_of_ties(ties))
+
+
+def _of_ties(shares: Mapping[str, float]) -> str:
+    worst = sorted(shares, key=lambda name: -shares[name])
+    named = ", ".join(f"{name!r} (in {shares[name]:.0%} of the rows)" for name in worst[:3])
+    more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
+    return (
+        f"Repeated values in {named}{more}: variables are taken to be continuous, so the figures are those of smoothed "
+        "ones."
+    )
+
+
+@contextmanager
+def waiting(label: str) -> Iterator[_Bar | None]:
+    """Say what is being waited for on a terminal, once two seconds have passed, with a bar and the time left.
+
+    The bar counts the flows that are fitted: those of a base are known only when the ones before it are done.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    times = TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), *times
+    # A way to the terminal of its own: file descriptor 2 is muted while polars reads.
+    terminal = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
+    console = Console(file=terminal)
+    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
+    timer = threading.Timer(PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield _Bar(bar, bar.add_task(escaped(label), total=None))
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
+        terminal.close()
+
+
+@contextmanager
+def watching(source: str, label: str) -> Iterator[list[str]]:
+    """Collect warnings as `listening` does, while `waiting` shows how many flows are fitted."""
+    with listening(source) as said, waiting(label) as bar:
+        from pydine.work.execution import watched_by
+
+        with watched_by(bar):
+            yield said
+
+
+@dataclass
+class _Bar:
+    """A bar that learns of its total as it goes."""
+
+    bar: Progress
+    task: TaskID
+    total: int = 0
+
+    def expect(self, count: int) -> None:
+        """So many more steps."""
+        self.total += count
+        self.bar.update(self.task, total=self.total)
+
+    def advance(self) -> None:
+        """One of them is done."""
+        self.bar.advance(self.task)

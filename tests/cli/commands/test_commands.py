@@ -1,0 +1,148 @@
+"""Every command, as a process."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pydine
+from command_line import ROWS, make_frame, process
+
+
+def test_mi(folder):
+    done = process(folder, "mi", "data.csv", "-x", "cause", "-y", "outcome", "-z", "noise")
+    frame = make_frame()
+    estimate = pydine.mutual_information("cause", "outcome", "noise", data=frame)
+    low, high = estimate.confidence_interval()
+    assert "I(cause; outcome | noise)" in done.stdout
+    assert f"{estimate.value:.3f} nats" in done.stdout
+    assert f"{estimate.bits:.3f} bits" in done.stdout
+    assert f"95% interval {low:.3f} to {high:.3f}" in done.stdout
+    assert "Once noise is known, cause still tells about outcome as much as a correlation of" in done.stdout
+    assert "150 rows, gaussian base" in done.stdout
+    assert "Left out" not in done.stderr
+
+
+@pytest.mark.slow
+def test_mi_for_machines_through_a_pipe(folder):
+    content = (folder / "data.parquet").read_bytes()
+    command = ("mi", "-", "-x", "cause", "-x", "proxy", "-y", "outcome", "--json", "--base", "gaussian")
+    record = json.loads(process(folder, *command, input=content, text=False).stdout)
+    estimate = pydine.mutual_information(["cause", "proxy"], "outcome", data=make_frame(), base="gaussian")
+    assert record["information"] == estimate.value
+    assert record["bits"] == estimate.bits
+    assert [record["low"], record["high"]] == list(estimate.confidence_interval())
+    assert (record["x"], record["y"], record["z"]) == (["cause", "proxy"], ["outcome"], [])
+    assert (record["file"], record["n_rows"], record["n_samples"]) == ("the standard input", ROWS, ROWS)
+
+
+@pytest.mark.slow
+def test_test(folder):
+    question = ("test", "data.csv", "-x", "proxy", "-y", "outcome", "--method", "analytic")
+    done = process(folder, *question, "--exit-code", code=3)
+    assert "Is proxy independent of outcome?" in done.stdout
+    assert "No: independence is rejected at 0.05 (p <0.0001, analytic)" in done.stdout
+
+
+@pytest.mark.slow
+def test_matrix(folder, tmp_path):
+    out, plot = tmp_path / "matrix.csv", tmp_path / "matrix.png"
+    done = process(
+        folder, "matrix", "data.parquet", "--given", "noise", "--out", str(out), "--plot", str(plot), "--csv"
+    )
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    found = pydine.pairwise_information(make_frame().select("cause", "proxy", "noise", "outcome"), ["noise"])
+    assert [(row["x"], row["y"]) for row in rows] == list(zip(*(found.columns()[side] for side in "xy"), strict=True))
+    assert [float(row["information"]) for row in rows] == found.columns()["information"]
+    with out.open() as stream:
+        square = {row[""]: row for row in csv.DictReader(stream)}
+    assert float(square["cause"]["outcome"]) == found.values[0, 2]
+    assert square["cause"]["cause"] == ""
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert "'one' (it is constant), 'name' (it has 150 different labels in 150 rows" in " ".join(done.stderr.split())
+
+
+@pytest.mark.slow
+def test_rank(folder):
+    done = process(folder, "rank", "data.csv", "--target", "outcome")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    named = [line[0] for line in lines if line and line[0] in ("cause", "proxy", "noise")]
+    assert named == ["cause", "proxy", "noise"]
+    assert "2 of 3 columns add nothing that was found to what the others tell." in done.stdout
+    said = "Left out: 2 columns: 'one' (it is constant), 'name' (it has 150 different labels in 150 rows, too many to"
+    assert " ".join(done.stdout.split()).startswith(said)
+
+
+@pytest.mark.slow
+def test_graph(folder, tmp_path):
+    out = tmp_path / "graph.dot"
+    columns = [word for name in ("cause", "proxy", "noise", "outcome") for word in ("-c", name)]
+    done = process(folder, "graph", "data.csv", "--alpha", "0.01", *columns, "--out", str(out), "--json")
+    record = json.loads(done.stdout)
+    assert {frozenset((edge["source"], edge["target"])) for edge in record["edges"]} == {
+        frozenset(("cause", "proxy")),
+        frozenset(("cause", "outcome")),
+    }
+    assert {edge["kind"] for edge in record["edges"]} == {"undirected"}
+    assert '"cause" -> "proxy" [dir=none];' in out.read_text()
+
+
+@pytest.mark.slow
+def test_bench_needs_no_extras(tmp_path):
+    """In a Python that has nothing but what the core asks for."""
+    extras = "polars", "pandas", "pyarrow", "matplotlib", "causallearn", "networkx", "jax"
+    code = f"import sys; sys.modules.update(dict.fromkeys({extras!r})); from pydine.cli.app import main; main()"
+    command = ("bench", "mi", "--quick", "--trials", "1", "--methods", "copula", "--json", "--output", "results")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert {line["method"] for line in record["summary"]} == {"copula"}
+    assert (tmp_path / record["table"]).exists()
+
+
+@pytest.mark.slow
+def test_demo(folder):
+    done = process(folder, "demo")
+    assert "Information about 'target'" in done.stdout
+
+
+@pytest.mark.slow
+def test_doctor(folder):
+    record = json.loads(process(folder, "doctor", "--compile", "--json").stdout)
+    assert record["pydine"] == pydine.__version__
+    assert record["core"]["numpy"] == np.__version__
+    assert record["extras"]["cli"] == {"polars": pl.__version__}
+    assert record["cores"] == os.cpu_count()
+
+
+@pytest.mark.slow
+def test_a_closed_pipe_ends_it_quietly(folder):
+    command = [sys.executable, "-m", "pydine", "mi", "data.csv", "-x", "cause", "-y", "proxy", "--csv"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as done:
+        done.stdout.close()
+        said = [line for line in done.stderr if not line.startswith("pydine: compiling its kernels")]
+    assert said == []
+    assert done.returncode == -signal.SIGPIPE
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_one_line(folder):
+    command = [sys.executable, "-m", "pydine", "mi", "-", "-x", "a", "-y", "b"]
+    with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        done.stdin.write(b"a,b\n" + b"1,2\n" * 100_000)  # more than a pipe holds: when it is gone, it is being read
+        while done.poll() is None:  # again, should the signal fall just before the process blocks in a read
+            done.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                done.wait(5)
+        assert done.stderr.read().split() == b"pydine: interrupted.".split()
+    assert done.returncode == 130

@@ -19,6 +19,7 @@ import pandas as pd
 from causallearn.search.ConstraintBased.PC import pc
 
 from pydine.experiments.measure import measured
+from pydine.experiments.provenance import TESTS
 from pydine.experiments.runner import Task
 from pydine.integrations import causal_learn  # registers the test "dine"
 
@@ -187,7 +188,7 @@ def main() -> None:
     parser.add_argument("--kernel-graphs", type=int, default=2, help="of them, with kci too (default: %(default)s)")
     options = parser.parse_args()
     planned, figures = tasks(options.seeds, options.kernel_graphs), (*FIGURES, *FLOWS)
-    rows = common.run_from(options, planned, "causal_discovery", METHODS, figures=figures)
+    rows = common.run_from(options, planned, "causal_discovery", METHODS, figures=figures, scope=TESTS)
     common.report(
         options.output / "causal_discovery.md",
         "# Causal discovery",

@@ -119,7 +119,7 @@ def _origins(rows: pd.DataFrame) -> str:
         return f"{len(rows)} rows.{warning}"
     counts = rows[["code", "commit"]].value_counts()
     codes = "; ".join(f"{origin(*names)} ({count} rows)" for names, count in counts.items())
-    return f"{codes}.{' **More than one version: run with --fresh.**' * (len(counts) > 1)}{warning}"
+    return f"{codes}.{' **More than one version: run with --renew.**' * (len(counts) > 1)}{warning}"
 
 
 def report(path: Path, *sections: str) -> None:
@@ -141,6 +141,7 @@ def parser(description: str | None, seeds: int, methods: Sequence[str] = (), kin
         options.add_argument("--methods", nargs="+", choices=methods_of(kind), default=list(methods))
     options.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
     options.add_argument("--fresh", action="store_true", help="run again what earlier runs did")
+    options.add_argument("--renew", action="store_true", help="run again what earlier code of this library did")
     options.add_argument("--output", type=Path, default=RESULTS, help="folder (default: %(default)s)")
     return options
 
@@ -160,6 +161,7 @@ def run_from(
     """
     chosen = methods or methods_of("cmi")
     settings: dict[str, Any] = {"jobs": getattr(options, "jobs", 1), "fresh": options.fresh, "transient": CHEAP}
+    settings["renew"] = getattr(options, "renew", False)
     settings["foreign"] = foreign(chosen) if others is None else others
     return frame(runner.run(tasks, chosen, options.output / f"{name}.csv", **settings | keywords))
 

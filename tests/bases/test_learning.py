@@ -104,8 +104,10 @@ def test_generated_data_say_how_much_is_lost() -> None:
     learned = with_unlearned(0.6, 0.5)
     lost = relearned(learned, np.array([0.1, 0.12, 0.08]))
     assert lost.value - 0.6 == pytest.approx(lost.added) == pytest.approx(OF_OPTIMISM * learned.added + OF_LOST * 0.1)
-    assert lost.below < learned.below
-    assert lost.above >= learned.above
+    more = relearned(learned, np.array([0.3, 0.32, 0.28]))
+    assert more.value > lost.value
+    assert more.above > lost.above  # what is hard to learn anew may hide more
+    assert more.above > more.below
 
 
 @pytest.mark.slow

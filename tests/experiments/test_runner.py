@@ -218,6 +218,18 @@ def test_fresh_runs_again_what_is_asked_and_keeps_the_rest(path):
     assert len(lines(path)) == 4
 
 
+def test_renew_runs_again_what_older_code_of_this_library_did(path, monkeypatch):
+    methods, theirs = {"a": Recorder(), "theirs": Recorder()}, frozenset({"theirs"})
+    run(tasks(1, list(methods)), methods, path, foreign=theirs, console=SILENT)
+    with monkeypatch.context() as patched:
+        patched.setattr(runner, "code_version", lambda scope: f"older {scope}")
+        run(tasks(2, list(methods)), methods, path, foreign=theirs, console=SILENT)
+    methods = {"a": Recorder(), "theirs": Recorder()}
+    run(tasks(2, list(methods)), methods, path, renew=True, foreign=theirs, console=SILENT)
+    assert (methods["a"].seeds, methods["theirs"].seeds) == ([1], [])
+    assert {row["code"] for row in lines(path)} == {code_version(), ""}
+
+
 @pytest.mark.slow
 def test_a_table_without_the_newer_columns_is_kept(path):
     path.parent.mkdir()

@@ -49,7 +49,7 @@ def test_matplotlib_is_loaded_when_something_is_drawn_and_not_before():
 @pytest.mark.slow
 def test_arrays_of_numbers_need_neither_frames_nor_labels_nor_a_compiler():
     """Each takes as long to import as much of the package; Numba's registries are for code that is not kept."""
-    dear = ["narwhals", "scipy.stats", "joblib", "numba.typed.typeddict", "pydine.bases.mixed", "pydine.inputs.streams"]
+    dear = ["narwhals", "scipy.stats", "joblib", "numba.typed.typeddict", "pydine.bases.kinds", "pydine.inputs.streams"]
     code = "import sys, numpy, pydine; r = numpy.random.default_rng(0).standard_normal((3, 60));"
     ask = "pydine.mutual_information(*r); pydine.independence_test(*r); pydine.pairwise_information(r.T);"
     run(code + ask)  # compiles what is not kept yet

@@ -281,7 +281,7 @@ def entropy_of(table: Table, columns: Sequence[int]) -> float:
     """Plug-in entropy of discrete columns together, in nats; infinite if one of them is continuous, or partly so."""
     if not table.kinds or any(table.kind(i) is Kind.CONTINUOUS or len(atoms_of_column(table, i)) for i in columns):
         return np.inf
-    from pydine.bases.tables import codes_of, entropy
+    from pydine.bases.kinds.tables import codes_of, entropy
 
     return entropy(codes_of(table.columns[list(columns)]))
 

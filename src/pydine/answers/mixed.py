@@ -17,12 +17,15 @@ import numpy as np
 from pydine.answers.policy import Verdict, determined, mapped
 from pydine.answers.settings import Settings
 from pydine.bases.gaussian import GaussianBase
+from pydine.bases.kinds.densities import MixedEstimate, by_densities
+from pydine.bases.kinds.estimate import closed_form, entropy_bound, fit_mixed
+from pydine.bases.kinds.ratios import MixedModels
 from pydine.bases.learning import between, with_unlearned
-from pydine.bases.mixed import MixedEstimate, MixedModels, by_densities, closed_form, entropy_bound, fit_mixed
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents
-from pydine.latents.mixed import MixedColumns, MixedMaker
+from pydine.latents.kinds.question import MixedColumns
+from pydine.latents.kinds.residuals import MixedMaker
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray, RowArray

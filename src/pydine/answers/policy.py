@@ -167,7 +167,7 @@ def _cells(columns: FloatArray) -> NDArray[np.intp]:
 
 def _is_constant_in(codes: NDArray[np.intp], cells: NDArray[np.intp]) -> bool:
     """Whether every cell has one code only, and rows are so many that this says something."""
-    from pydine.latents.kinds import ROWS_PER_FREQUENCY
+    from pydine.latents.kinds.column import ROWS_PER_FREQUENCY
 
     levels, count = int(codes.max()) + 1, int(cells.max()) + 1
     if len(codes) < ROWS_PER_FREQUENCY * levels * count:

@@ -39,18 +39,7 @@ CORE = (
 )
 NOT_CORE = ("inputs/files",)  # which format a table is kept in changes no number
 ALL, ESTIMATES, TESTS = "all", "estimates", "tests"
-_OF_KINDS = (
-    "latents/mixed*",
-    "latents/kinds*",
-    "latents/conditionals*",
-    "latents/canonical*",
-    "kernels/segments*",
-    "bases/mixed*",
-    "bases/parts*",
-    "bases/segments*",
-    "bases/tables*",
-    "answers/mixed*",
-)
+_OF_KINDS = ("latents/kinds/*", "kernels/segments*", "bases/kinds/*", "answers/mixed*")
 # For each kind of figure, the files that it does not depend on, as patterns. Continuous columns use no model of labels
 # or steps, estimates use no test, and p-values use no base except for the closed form. Other tests check that all doors
 # give the same numbers, so that one door stands for all.

@@ -80,6 +80,7 @@ def run(
     figures: Sequence[str] = FIGURES,
     jobs: int = 1,
     fresh: bool = False,
+    renew: bool = False,
     transient: Set[str] = frozenset(),
     foreign: Set[str] = frozenset(),
     scope: str = ALL,
@@ -106,6 +107,8 @@ def run(
         process JAX, if a method uses it, keeps its own.
     fresh
         Whether to run the rows anew that the file already has.
+    renew
+        Whether to run those anew that are of older code of this library.
     transient
         Methods so cheap that their rows are computed in every run and not kept in the file.
     foreign
@@ -127,8 +130,13 @@ def run(
     wanted = [(task, method) for task in tasks for method in task.methods]
     with table.only_run(path):
         rows = table.read_finished(path, columns)
-        asked = {_identity(task, method) for task, method in wanted} if fresh else set()
-        rows = {i: row for i, row in rows.items() if i not in asked and row["method"] not in transient}
+        asked, code = {_identity(task, method) for task, method in wanted}, code_version(scope=scope) if renew else ""
+
+        def is_done(row: Mapping[str, str]) -> bool:
+            is_old = renew and row["method"] not in foreign and row["code"] != code
+            return not (fresh or is_old) or table.identity(row) not in asked
+
+        rows = {i: row for i, row in rows.items() if is_done(row) and row["method"] not in transient}
         table.write(path, columns, rows.values())
         todo = [(t, m) for t, m in wanted if rows.get(_identity(t, m), {"error": "not run"})["error"]]
         with path.open("a", newline="") as file, _Progress(len(todo), console or Console(stderr=True)) as progress:

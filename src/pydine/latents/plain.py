@@ -1,6 +1,6 @@
 """Whether a question is about continuous columns alone, which takes no model of labels or steps; and given such.
 
-What knows of other kinds (`latents.mixed`) is imported when a question has one.
+What knows of other kinds (`latents.kinds`) is imported when a question has one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def with_plain_given(question: Question) -> Question:
     table = question.table
     if not any(_needs_indicators(table.columns[i], table.kind(i)) for i in question.given):
         return question
-    from pydine.latents.mixed import with_indicators
+    from pydine.latents.kinds.indicators import with_indicators
 
     return with_indicators(question)
 

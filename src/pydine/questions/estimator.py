@@ -20,7 +20,7 @@ from pydine.inputs.columns import Source, read_columns
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import labels_of, read_question, read_rows
 from pydine.latents.flows import RankFlow
-from pydine.latents.mixed import PlainGiven, PlainQuestion
+from pydine.latents.kinds.indicators import PlainGiven, PlainQuestion
 from pydine.latents.paper import PaperFlow
 from pydine.latents.plain import with_plain_given
 from pydine.questions.saved import read_model, write_model

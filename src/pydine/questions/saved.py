@@ -17,11 +17,12 @@ from pydine.answers import fitting, policy
 from pydine.answers import mixed as mixed_answers
 from pydine.archive import Refused, Schema
 from pydine.bases import average, elliptical, flow, mixture, stack
-from pydine.bases import mixed as mixed_models
+from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
 from pydine.inputs import table
 from pydine.inputs.kinds import Kind
-from pydine.latents import conditionals, flows, functions, kinds, mixed, paper, projection, scores
+from pydine.latents import flows, functions, paper, projection, scores
+from pydine.latents.kinds import conditionals, continuous, indicators, nominal, ordinal, question
 from pydine.results import InformationEstimate
 from pydine.units import network, rows, unit
 from pydine.units.rungs import registry
@@ -56,16 +57,16 @@ MODEL = Schema(
         Kind,
         table.Table,
         table.Question,
-        mixed.PlainGiven,
-        mixed.MixedColumns,
-        kinds.ContinuousColumn,
-        kinds.OrdinalColumn,
-        kinds.NominalColumn,
+        indicators.PlainGiven,
+        question.MixedColumns,
+        continuous.ContinuousColumn,
+        ordinal.OrdinalColumn,
+        nominal.NominalColumn,
         conditionals.Context,
         conditionals.Conditional,
         tasks.Fitted,
-        mixed_models.MixedRatio,
-        mixed_models.MixedModels,
+        ratios.MixedRatio,
+        ratios.MixedModels,
         mixed_answers.MixedRows,
         InformationEstimate,
     ),

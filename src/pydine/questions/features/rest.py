@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pydine.inputs.table import Question
-from pydine.latents.canonical import canonical
+from pydine.latents.kinds.canonical import canonical
 from pydine.types import FloatArray
 
 __all__ = ["Rest", "rest_of"]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from pydine.inputs.kinds import Kind
-from pydine.latents.canonical import canonical
-from pydine.latents.conditionals import Context, fit_conditionals
-from pydine.latents.kinds import NominalColumn, step_residual
+from pydine.latents.kinds.canonical import canonical
+from pydine.latents.kinds.conditionals import Context, fit_conditionals
+from pydine.latents.kinds.nominal import NominalColumn
+from pydine.latents.kinds.ordinal import step_residual
 from pydine.units.ladder import LadderSettings
 
 N = 600

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from pydine.inputs.kinds import Kind
-from pydine.latents.kinds import Column, NominalColumn, column_of
+from pydine.latents.kinds.column import Column
+from pydine.latents.kinds.nominal import NominalColumn
+from pydine.latents.kinds.registry import column_of
 from pydine.types import FloatArray
 from pydine.units.rows import row_marks
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from pydine.bases.tables import codes_of, entropy, fit_table, rows_per_cell
+from pydine.bases.kinds.tables import codes_of, entropy, fit_table, rows_per_cell
 
 
 def independent(n, seed, kx=4, ky=9):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.kernels.mixing import mixture_log_density
-from pydine.latents.kinds import Alternatives, Column, Residual, Rows
+from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
 from pydine.types import FloatArray, RowArray
 from pydine.units.folds import partitions
 from pydine.units.ladder import LadderSettings

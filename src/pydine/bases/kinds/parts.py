@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.tables import Codes, codes_of
+from pydine.bases.kinds.tables import Codes, codes_of
 from pydine.kernels.mixing import smooth_step
-from pydine.latents.canonical import canonical
-from pydine.latents.kinds import Column, NominalColumn, OrdinalColumn
-from pydine.latents.mixed import MixedColumns
+from pydine.latents.kinds.canonical import canonical
+from pydine.latents.kinds.column import Column
+from pydine.latents.kinds.nominal import NominalColumn
+from pydine.latents.kinds.ordinal import OrdinalColumn
+from pydine.latents.kinds.question import MixedColumns
 from pydine.types import FloatArray
 from pydine.units.rows import row_marks, signs
 

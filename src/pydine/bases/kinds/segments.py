@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pydine.bases.parts import Parts, codes_of_columns
-from pydine.bases.tables import Codes
+from pydine.bases.kinds.parts import Parts, codes_of_columns
+from pydine.bases.kinds.tables import Codes
 from pydine.kernels.segments import segment_shares
-from pydine.latents.conditionals import Conditional
-from pydine.latents.kinds import Column, ContinuousColumn
-from pydine.latents.mixed import MixedColumns
+from pydine.latents.kinds.column import Column
+from pydine.latents.kinds.conditionals import Conditional
+from pydine.latents.kinds.continuous import ContinuousColumn
+from pydine.latents.kinds.question import MixedColumns
 from pydine.types import FloatArray, RowArray
 
 MOST_CODES = 24  # answer: values of a discrete column in such tables, as many as there are labels by themselves

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import pydine
-from pydine.bases.parts import best_cut, realigned
+from pydine.bases.kinds.parts import best_cut, realigned
 from pydine.inputs.reading import read_question
-from pydine.latents.mixed import MixedColumns
+from pydine.latents.kinds.question import MixedColumns
 
 LETTERS = np.array(list("abc"))
 

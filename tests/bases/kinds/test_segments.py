@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pydine
-from pydine.bases.segments import PLACES, bins_of
+from pydine.bases.kinds.segments import PLACES, bins_of
 
 LOWS, WIDTHS = np.array([0.0, 1.0, 1.5, 3.0]), np.array([1.5, 2.0, 1.0, 2.0])
 

@@ -1,0 +1,148 @@
+"""One model of a side: what it says with the other side in its context, beyond what it says without.
+
+Two models of y, one of which sees x, also differ in how well they follow z, and that is no information. So a model of y
+given x and z is compared with itself, averaged over what x could have been given z (`conditionals`), beside the model
+of y given z: with whichever mixture of the two follows held-out rows best. Mixed with independence, the log-ratios are
+then of the kind that cannot be too large on average (Donsker and Varadhan), but for errors in p(x | z).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pydine.bases.base import mixed
+from pydine.kernels.mixing import mixture_log_density
+from pydine.latents.kinds.column import Alternatives, Column, Rows
+from pydine.latents.kinds.conditionals import ByParts, Conditional
+from pydine.types import FloatArray, RowArray
+from pydine.units.ladder import LadderSettings
+
+
+@dataclass(frozen=True, eq=False)
+class MixedRatio:
+    """One model of a side: what it says with the other side in its context, beyond what it says without.
+
+    Parameters
+    ----------
+    seeing, alone : tuple of Conditional
+        The side's columns with the other side in their contexts, and without.
+    other : Conditional, optional
+        The other side given z, if it is one column: what else it could have been.
+    weights : ndarray, shape (1,) or (2,)
+        What counts as without: `alone`, and `seeing` averaged over the other side.
+    """
+
+    seeing: tuple[Conditional, ...]
+    alone: tuple[Conditional, ...]
+    other: Conditional | None
+    weights: FloatArray
+
+    def of(self, rows: Rows) -> FloatArray:
+        """Log-ratios of new rows, in nats, shape (m,)."""
+        with_it = np.sum([conditional.log_density_of(rows) for conditional in self.seeing], axis=0)
+        without = [np.sum([conditional.log_density_of(rows) for conditional in self.alone], axis=0)]
+        if self.other is not None:
+            alternatives = self.other.alternatives_of(rows, len(with_it))
+
+            def density(conditional: Conditional) -> tuple[FloatArray, ByParts]:
+                values = conditional.column.values_of(rows)
+                return conditional.context.of_rows(rows, len(values)), ByParts.of(conditional, values)
+
+            without.append(averaged_over(self.other.column, alternatives, self.seeing, density))
+        ratios: FloatArray = with_it - mixture_log_density(np.array(without), self.weights)
+        return ratios
+
+
+@dataclass(frozen=True, eq=False)
+class MixedModels:
+    """Densities of each side's columns, with the other side and without it.
+
+    Parameters
+    ----------
+    ratios : tuple of MixedRatio
+    weights : ndarray, shape (1 + models,)
+        What independence counts, then the models.
+    alone : tuple of Conditional
+        The columns of x, then of y, given z, and those before them in their side.
+    """
+
+    ratios: tuple[MixedRatio, ...]
+    weights: FloatArray
+    alone: tuple[Conditional, ...]
+
+    def log_ratio(self, rows: Rows) -> FloatArray:
+        """Log-ratios of new rows, in nats, shape (m,)."""
+        held = [ratio.of(rows) for ratio in self.ratios]
+        ratios: FloatArray = mixture_log_density(np.array([np.zeros(len(held[0])), *held]), self.weights)
+        return ratios
+
+    def log_density(self, rows: Rows) -> FloatArray:
+        """ln p(x | z) + ln p(y | z) of new rows, in nats, shape (m,); of labels and steps they are probabilities."""
+        total: FloatArray = np.sum([conditional.log_density_of(rows) for conditional in self.alone], axis=0)
+        return total
+
+
+def ratio_of(
+    seeing: Sequence[Conditional],
+    alone: Sequence[Conditional],
+    others: Sequence[Conditional],
+    settings: LadderSettings,
+    folds: Sequence[RowArray],
+) -> tuple[MixedRatio, FloatArray, FloatArray]:
+    """One model, and its log-ratios of rows that it has, and has not, seen, shapes (n,)."""
+    other = others[0] if len(others) == 1 else None
+    by_others = {id(conditional): conditional.unseen(settings) for conditional in (*seeing, *alone)}
+
+    def seen(conditional: Conditional) -> tuple[FloatArray, ByParts]:
+        return conditional.context.values, conditional.seen
+
+    def unseen(conditional: Conditional) -> tuple[FloatArray, ByParts]:
+        return conditional.context.values, by_others[id(conditional)]
+
+    found = []
+    alternatives = [] if other is None else [other.alternatives]
+    for density in (unseen, seen):
+        with_it, without = (total_of(side, density) for side in (seeing, alone))
+        averages = [averaged_over(others[0].column, each, seeing, density) for each in alternatives]
+        found.append((with_it, np.array([without, *averages])))
+    (held, held_without), (learned, learned_without) = found
+    below, weights = mixed(held_without, folds)
+    ratio = MixedRatio(tuple(seeing), tuple(alone), other, weights)
+    return ratio, learned - mixture_log_density(learned_without, weights), held - below
+
+
+Densities = Callable[[Conditional], tuple[FloatArray, ByParts]]  # contexts (c, n) of rows, and models of them
+
+
+def total_of(side: Sequence[Conditional], densities: Densities) -> FloatArray:
+    """Log-densities of all columns of a side, in nats, shape (n,)."""
+    total: FloatArray = np.sum([models.log_density(context) for context, models in map(densities, side)], axis=0)
+    return total
+
+
+def _given_each(models: ByParts, contexts: Iterator[FloatArray], is_alone: bool) -> FloatArray:
+    """Log-densities of rows with each of g contexts (c, n), shape (g, n); `is_alone`: of one column, and small."""
+    if is_alone and models.n > 0:
+        every = list(contexts)
+        firsts = [context[:, :1] for context in every]
+        if all((context == first).all() for context, first in zip(every, firsts, strict=True)):
+            return models.given_each(np.hstack(firsts))  # as it is without a z
+        contexts = iter(every)
+    return np.array([models.log_density(context) for context in contexts])
+
+
+def averaged_over(
+    other: Column, alternatives: Alternatives, side: Sequence[Conditional], densities: Densities
+) -> FloatArray:
+    """Log-densities of all columns of a side, averaged over what another column could have been, shape (n,)."""
+    parts = []
+    for conditional in side:
+        context, models = densities(conditional)
+        changed = conditional.context.with_others(context, other, alternatives.seen)
+        parts.append(_given_each(models, changed, is_alone=len(conditional.context.parents) == 1))
+    each = np.sum(parts, axis=0) + alternatives.log_chances
+    average: FloatArray = mixture_log_density(each, np.ones(len(each)))
+    return average

@@ -1,0 +1,93 @@
+"""Real numbers: one unit, and the latent is what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from pydine.inputs.kinds import Kind
+from pydine.kernels.normal import normal_quantile
+from pydine.latents.kinds.column import PLACES, Alternatives, Column, Piece, Residual, Rows, between
+from pydine.latents.scores import ScoreMap
+from pydine.types import FloatArray
+from pydine.units.unit import FittedUnit
+
+if TYPE_CHECKING:
+    from pydine.latents.kinds.conditionals import Conditional
+
+LEAST_VARIANCE = 1e-7  # guard: of what a number could have been
+
+
+class ContinuousColumn(Column):
+    """Real numbers.
+
+    Attributes
+    ----------
+    given : Conditional, optional
+        If the numbers are latents of other ones: of which, and given what.
+    """
+
+    KIND: ClassVar[Kind] = Kind.CONTINUOUS
+    KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "given")
+    given: Conditional | None = None
+
+    def __init__(self, values: FloatArray) -> None:
+        super().__init__(values)
+        self._map, self._scores = ScoreMap.fit(values)
+
+    def values_of(self, rows: Rows) -> FloatArray:
+        """See `Column`."""
+        own = rows[self.place]
+        return own if self.given is None else self.given.residuals_of(rows)[0].first
+
+    @property
+    def is_discrete(self) -> bool:
+        """See `Column`."""
+        return False
+
+    @property
+    def order_keys(self) -> FloatArray:
+        """See `Column`."""
+        return self._scores[None]
+
+    def seen(self, values: FloatArray) -> FloatArray:
+        """See `Column`."""
+        return self._scores_of(values)[None]
+
+    def _scores_of(self, values: FloatArray) -> FloatArray:
+        return self._scores if values is self.values else self._map(values)
+
+    def pieces(self, values: FloatArray) -> list[Piece]:
+        """See `Column`."""
+        return [(slice(None), self._scores_of(values))]
+
+    def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
+        """See `Column`: cells that would be equally probable if the unit were Gaussian, and their middles."""
+        mean, deviation = moments(units[0], context)
+        places = normal_quantile(np.arange(1.0, 2.0 * PLACES) / (2.0 * PLACES))
+        seen = [(mean + place * deviation)[None] for place in places[::2]]
+        cuts = [mean + place * deviation for place in places[1::2]]
+        return Alternatives.of(seen, between(units[0], cuts, context))
+
+    def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
+        """See `Column`: the latent, recalibrated by its ranks among those of the column's own rows."""
+        scores, unit = self._scores_of(values), units[0]
+        latent = unit.latent(scores, context) if unit.models else scores
+        if values is self.values:
+            return [Residual(ScoreMap.fit(latent)[1])]
+        return [Residual(latent)]
+
+
+def moments(unit: FittedUnit, context: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means and deviations of a unit's target given a context (c, m), as scores, shapes (m,)."""
+    m = context.shape[1]
+    mean, square = np.zeros(m), np.full(m, unit.marginal_weight)
+    for weight, model in zip(unit.weights, unit.models, strict=True):
+        expanded = np.ascontiguousarray(model.expansion(context))
+        shares, at_zero = model.components(np.zeros(m), expanded)
+        deviation = 1.0 / (model.components(np.ones(m), expanded)[1] - at_zero)
+        mean += weight * (shares * -at_zero * deviation).sum(axis=0)
+        square += weight * (shares * deviation**2 * (1.0 + at_zero**2)).sum(axis=0)
+    return unit.sign * mean, np.sqrt(np.maximum(square - mean * mean, LEAST_VARIANCE))

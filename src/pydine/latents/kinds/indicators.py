@@ -1,0 +1,64 @@
+"""Questions about numbers, given columns of any kind: those are given as numbers too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pydine.inputs.table import Question, Table
+from pydine.latents.kinds.canonical import canonical
+from pydine.latents.kinds.column import Column
+from pydine.latents.kinds.nominal import NominalColumn
+from pydine.types import FloatArray
+
+
+def with_indicators(question: Question) -> PlainQuestion:
+    """A question whose given columns are numbers: indicators of labels and of point masses, mid-ranks of steps."""
+    table = question.table
+    every = (*question.x, *question.y, *question.given)
+    columns = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
+    sides, dx = len(question.x) + len(question.y), len(question.x)
+    given = PlainGiven(tuple(columns[sides:]))
+    seen = given(np.ascontiguousarray(table.columns[list(question.given)].T)).T
+    rows = np.vstack([table.columns[list(every[:sides])], seen])
+    counts = [len(column.context) for column in given.columns]
+    names = [table.names[i] for i in every[:sides]]
+    names += [table.names[i] for i, count in zip(question.given, counts, strict=True) for _ in range(count)]
+    places = tuple(range(len(rows)))
+    return PlainQuestion(
+        Table(rows, tuple(names), table.kept), places[:dx], places[dx:sides], places[sides:], as_numbers=given
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PlainGiven:
+    """What is given, as numbers alone.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+    """
+
+    columns: tuple[Column, ...]
+
+    def __call__(self, z: FloatArray) -> FloatArray:
+        """Rows (m, dz) of the question's columns as rows (m, dz') of numbers."""
+        parts = []
+        for values, column in zip(np.ascontiguousarray(z.T), self.columns, strict=True):
+            seen = column.seen(column.coded(values))
+            parts += list(seen) if isinstance(column, NominalColumn) else [values, *seen[1:]]
+        return np.array(parts).T
+
+
+@dataclass(frozen=True, eq=False)
+class PlainQuestion(Question):
+    """A question whose given columns stand for those of another.
+
+    Parameters
+    ----------
+    as_numbers : PlainGiven, optional
+        From rows of those to rows of these.
+    """
+
+    as_numbers: PlainGiven | None = None

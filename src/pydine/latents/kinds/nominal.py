@@ -1,0 +1,105 @@
+"""Labels: a series of yes/no questions, the most frequent label first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.inputs.kinds import Kind
+from pydine.kernels.normal import normal_quantile
+from pydine.latents.kinds.column import Alternatives, Cells, Column, Piece, Residual
+from pydine.latents.scores import ScoreMap
+from pydine.types import FloatArray
+from pydine.units.steps import FARTHEST_CUT
+from pydine.units.unit import FittedUnit
+
+SPLIT_ROWS = 40  # answer: rows that a question about labels is asked of at least; rare labels are told apart by none
+SPLIT_SIDE = 5  # answer: and rows on either side of it
+
+
+class NominalColumn(Column):
+    """Labels, as a series of yes/no questions about them."""
+
+    KIND: ClassVar[Kind] = Kind.NOMINAL
+    KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "numbers")
+
+    def __init__(self, values: FloatArray) -> None:
+        super().__init__(values)
+        self.numbers: FloatArray | None = None  # of the table's own, if they are others
+        counts = np.bincount(values.astype(np.intp))
+        after = np.cumsum(counts[::-1])[::-1]  # rows of a label and those that come later
+        self._counts = counts
+        # A question about a handful of rows teaches nothing, and makes residuals of a few huge values.
+        self._splits = [
+            k for k in range(len(counts) - 1) if after[k] >= SPLIT_ROWS and min(counts[k], after[k + 1]) >= SPLIT_SIDE
+        ] or [0]
+        self._cuts = {k: float(normal_quantile(np.array([counts[k] / after[k]]))[0]) for k in self._splits}
+        labels = range(len(counts)) if len(counts) > 2 else range(1)
+        self._marks = [ScoreMap.fit((values == k).astype(np.float64))[0] for k in labels]
+
+    def coded(self, values: FloatArray) -> FloatArray:
+        """See `Column`."""
+        return values if self.numbers is None else self.numbers[values.astype(np.intp)]
+
+    @property
+    def order_keys(self) -> FloatArray:
+        """See `Column`."""
+        return self.context[[k if k < len(self._marks) else 0 for k in self._splits]]
+
+    def seen(self, values: FloatArray) -> FloatArray:
+        """See `Column`."""
+        return np.array([scores((values == k).astype(np.float64)) for k, scores in enumerate(self._marks)])
+
+    def _rows(self, k: int, values: FloatArray) -> NDArray[np.intp]:
+        """Rows that the k-th question is asked of."""
+        return np.flatnonzero(values >= k)
+
+    def _answers(self, k: int, values: FloatArray) -> FloatArray:
+        """Cut points below and above the answers to the k-th question, shape (2, m)."""
+        cut, is_it = self._cuts[k], values == k
+        return np.array([np.where(is_it, -FARTHEST_CUT, cut), np.where(is_it, cut, FARTHEST_CUT)])
+
+    def pieces(self, values: FloatArray) -> list[Piece]:
+        """See `Column`."""
+        found: list[Piece] = []
+        for k in self._splits:
+            rows = self._rows(k, values)
+            found.append((rows, self._answers(k, values[rows])))
+        return found
+
+    def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
+        """See `Column`: every label; those that no question tells apart by their frequencies."""
+        m, by_split = context.shape[1], dict(zip(self._splits, units, strict=True))
+        after = np.cumsum(self._counts[::-1])[::-1]
+        left, chances = np.ones(m), []
+        for k, count in enumerate(self._counts):
+            share: FloatArray = np.full(m, count / after[k])
+            if k in by_split:
+                share = by_split[k].tails(np.full(m, self._cuts[k]), context)[0]
+            chances.append(left * share)
+            left = left - chances[-1]
+        return Alternatives.of([self.seen(np.full(m, float(k))) for k in range(len(chances))], np.array(chances))
+
+    def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
+        """See `Column`."""
+        found = []
+        for k, unit in zip(self._splits, units, strict=True):
+            rows, out = self._rows(k, values), np.zeros(len(values))
+            cut = np.full(len(rows), self._cuts[k])
+            out[rows] = (values[rows] == k) - unit.tails(cut, np.ascontiguousarray(context[:, rows]))[0]
+            found.append(Residual(out, is_label=True))
+        return found
+
+    def frequencies(self, cells: Cells) -> list[Residual]:
+        """See `Column`."""
+        found = []
+        for k in self._splits:
+            rows, out = self._rows(k, self.values), np.zeros(len(self.values))
+            is_it, cell = (self.values[rows] == k).astype(np.float64), cells[rows]
+            shares = np.bincount(cell, is_it) / np.maximum(np.bincount(cell), 1)
+            out[rows] = is_it - shares[cell]
+            found.append(Residual(out, is_label=True))
+        return found

@@ -1,0 +1,140 @@
+"""A question about columns of any kind: its columns as the engine sees them.
+
+`MixedColumns` is a function of the question's own columns, whatever else the table holds, so every door that asks the
+same question sees the same columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pydine.inputs.table import Question
+from pydine.latents.flows import Latents
+from pydine.latents.kinds.canonical import canonical
+from pydine.latents.kinds.column import ROWS_PER_FREQUENCY, Cells, Column, Place, Residual
+from pydine.latents.kinds.conditionals import Conditional, Context
+from pydine.latents.kinds.nominal import NominalColumn
+from pydine.types import FloatArray, RowArray
+from pydine.units.ladder import LadderSettings
+from pydine.units.rows import View, outwards, row_marks, signs
+
+
+@dataclass(frozen=True, eq=False)
+class MixedColumns:
+    """The columns of a question, without those that are there twice, or that z determines.
+
+    Parameters
+    ----------
+    x, y, z : tuple of Column
+    """
+
+    x: tuple[Column, ...]
+    y: tuple[Column, ...]
+    z: tuple[Column, ...]
+
+    @classmethod
+    def of(cls, question: Question, determined: Set[int] = frozenset()) -> MixedColumns:
+        """Those of a question, without some that z determines; a side of which all are determined has none."""
+        table, signatures = question.table, question.table.signatures
+        known = {signatures[i] for i in question.given}
+
+        def distinct(block: Sequence[int], without: set[bytes]) -> list[int]:
+            first: dict[bytes, int] = {}
+            for i in block:
+                if signatures[i] not in without and i not in determined:
+                    first.setdefault(signatures[i], i)
+            return list(first.values())
+
+        blocks = distinct(question.x, known), distinct(question.y, known), distinct(question.given, set())
+        every = [i for block in blocks for i in block]
+        columns = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
+        dx, dy = len(blocks[0]), len(blocks[1])
+        found = tuple(columns[:dx]), tuple(columns[dx : dx + dy]), tuple(columns[dx + dy :])
+        for label, every_place, block, group in zip("xyz", question.blocks, blocks, found, strict=True):
+            for i, column in zip(block, group, strict=True):
+                column.place = (label, every_place.index(i))
+        return cls(*found)
+
+    @cached_property
+    def is_swapped(self) -> bool:
+        """Whether y goes first wherever one side has to: it does not depend on which of them was called x."""
+        sides = [np.vstack([column.order_keys for column in side]) for side in (self.x, self.y)]
+        z = self.context(self.z).values
+        return View.of(np.vstack([*sides, z]), len(sides[0]), len(sides[1])).is_swapped
+
+    @property
+    def outwards(self) -> RowArray:
+        """Rows from the middle to the outskirts, in an order that depends on nothing but their values."""
+        keys = np.vstack([*(column.order_keys for column in (*self.x, *self.y)), self.context(self.z).values])
+        return outwards(keys * signs(keys, row_marks(keys))[:, None])
+
+    def swapped(self) -> MixedColumns:
+        """The same with x and y in each other's place."""
+        return replace(self, x=self.y, y=self.x)
+
+    def only(self, rows: RowArray) -> MixedColumns:
+        """Some of the rows, without the columns that are constant there."""
+        groups = [
+            [column for column in group if np.ptp(column.values[rows]) > 0.0] for group in (self.x, self.y, self.z)
+        ]
+        every = [column for group in groups for column in group]
+        found = canonical([column.values[rows] for column in every], [column.KIND for column in every])
+        dx, dy = len(groups[0]), len(groups[1])
+        return replace(self, x=tuple(found[:dx]), y=tuple(found[dx : dx + dy]), z=tuple(found[dx + dy :]))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows."""
+        return len((self.x or self.y)[0].values)
+
+    @property
+    def follows_numbers(self) -> bool:
+        """Whether a number of either side is given anything but labels."""
+        is_moved = not all(column.is_discrete for column in (*self.x, *self.y))
+        return is_moved and any(not isinstance(column, NominalColumn) for column in self.z)
+
+    def context(self, *groups: Sequence[Column]) -> Context:
+        """Columns as a context."""
+        return Context.of([column for group in groups for column in group], self.n_rows)
+
+    def rows(self, x: FloatArray, y: FloatArray, z: FloatArray) -> dict[Place, FloatArray]:
+        """New rows (m, dx), (m, dy), (m, dz) of the question's columns, by the places of these."""
+        blocks = {"x": x, "y": y, "z": z}
+        return {
+            column.place: column.coded(np.ascontiguousarray(blocks[column.place[0]][:, column.place[1]]))
+            for column in (*self.x, *self.y, *self.z)
+        }
+
+    @cached_property
+    def made(self) -> dict[LadderSettings, Latents | None]:
+        """What is left of the columns given z, once it is known: an estimate and its test both ask."""
+        return {}
+
+    @cached_property
+    def cells(self) -> Cells | None:
+        """Which combination of values of z each row has, if z is discrete; all the same without a z."""
+        if not self.z:
+            return np.zeros(self.n_rows, dtype=np.intp)
+        if not all(column.is_discrete for column in self.z):
+            return None
+        values = np.array([column.values for column in self.z])
+        return np.unique(values, axis=1, return_inverse=True)[1].ravel()
+
+    def by_frequency(self, column: Column) -> bool:
+        """Whether rows are enough to model a column given z by its frequencies in every cell of z."""
+        if self.cells is None or not column.is_discrete:
+            return False
+        levels = len(np.unique(column.values)) * (int(self.cells.max()) + 1)
+        return self.n_rows >= ROWS_PER_FREQUENCY * levels
+
+    def residuals(self, column: Column, fitted: Conditional | None) -> list[Residual]:
+        """What is left of a column given z: by what was fitted, or by frequencies."""
+        if fitted is not None:
+            return fitted.residuals()
+        if self.cells is None:
+            raise ValueError("frequencies need a discrete context")
+        return column.frequencies(self.cells)

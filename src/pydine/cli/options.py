@@ -26,31 +26,6 @@ of_method = partial(typer.Option, rich_help_panel="The method")
 of_output = partial(typer.Option, rich_help_panel="The output")
 
 
-class Missing(StrEnum):
-    """What to do about missing values."""
-
-    omit = "omit"
-    fail = "fail"
-
-
-class Base(StrEnum):
-    """Base distributions of `pydine.mutual_information`."""
-
-    auto = "auto"
-    gaussian = "gaussian"
-    student = "student"
-    mixture = "mixture"
-    flow = "flow"
-
-
-class Format(Enum):
-    """Who reads the answer."""
-
-    people = auto()
-    json = auto()
-    csv = auto()
-
-
 # --- one by one -------------------------------------------------------------------------------------------------------
 
 
@@ -63,6 +38,18 @@ File = Annotated[
     ),
 ]
 Target = Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")]
+
+
+class Base(StrEnum):
+    """Base distributions of `pydine.mutual_information`."""
+
+    auto = "auto"
+    gaussian = "gaussian"
+    student = "student"
+    mixture = "mixture"
+    flow = "flow"
+
+
 BaseOption = Annotated[
     Base, of_method("--base", help="How the dependence is modelled; auto lets held-out rows decide.")
 ]
@@ -105,6 +92,13 @@ class Chosen:
         of_data("-c", "--column", metavar="COLUMN", help="Use these columns only; give it as often as needed."),
     ] = None
     without: Annotated[list[str] | None, of_data("--without", metavar="COLUMN", help="Leave this column out.")] = None
+
+
+class Missing(StrEnum):
+    """What to do about missing values."""
+
+    omit = "omit"
+    fail = "fail"
 
 
 @dataclass(frozen=True)
@@ -195,6 +189,14 @@ class Work:
             "nan_policy": "omit",
             "kinds": frame.kinds,
         }
+
+
+class Format(Enum):
+    """Who reads the answer."""
+
+    people = auto()
+    json = auto()
+    csv = auto()
 
 
 @dataclass(frozen=True)

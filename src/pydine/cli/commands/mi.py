@@ -51,8 +51,9 @@ def mi(
 ) -> None:
     """How much X tells about Y, alone or once Z is known.
 
-    Estimates the mutual information I(X;Y), or I(X;Y|Z), of columns of numbers, with its uncertainty. Zero means that
-    knowing X is of no help in guessing Y; there is no upper limit.
+    Estimates the mutual information I(X;Y), or I(X;Y|Z), of columns of any kind, with its uncertainty. Zero means that
+    knowing X is of no help in guessing Y. Of labels and counts it is at most their entropy; of other numbers there is no
+    upper limit.
     """
     form = printed.form
     names, frame = Request(file, reading, work.seed).read_sides(sides, streamed=True)

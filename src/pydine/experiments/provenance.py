@@ -39,22 +39,27 @@ CORE = (
 )
 NOT_CORE = ("inputs/files",)  # which format a table is kept in changes no number
 ALL, ESTIMATES, TESTS = "all", "estimates", "tests"
+MIXED_ESTIMATES, MIXED_TESTS = "estimates of any kind", "tests of any kind"
 _OF_KINDS = ("latents/kinds/*", "kernels/segments*", "bases/kinds/*", "answers/mixed*")
+_BESIDE_ESTIMATES = ("nulls/*", "questions/[!m]*")
+_BESIDE_TESTS = (
+    "kernels/segments*",
+    "bases/[!c]*",
+    "kernels/gaussians*",
+    "kernels/neighbours*",
+    "results/intervals*",
+    "answers/relearning*",
+    "questions/[!i]*",
+)
 # What a figure may hang on, by what it is a figure of, as patterns of files that it does not hang on. Continuous
 # columns go through no model of labels or steps, estimates through no test, and p-values through no base, but for its
 # closed form. That all doors give the same numbers is a contract with tests of its own: one of them stands for all.
 BEYOND = {
     ALL: (),
-    ESTIMATES: (*_OF_KINDS, "nulls/*", "questions/[!m]*"),
-    TESTS: (
-        *_OF_KINDS,
-        "bases/[!c]*",
-        "kernels/gaussians*",
-        "kernels/neighbours*",
-        "results/intervals*",
-        "answers/relearning*",
-        "questions/[!i]*",
-    ),
+    ESTIMATES: (*_OF_KINDS, *_BESIDE_ESTIMATES),
+    TESTS: (*_OF_KINDS, *_BESIDE_TESTS),
+    MIXED_ESTIMATES: _BESIDE_ESTIMATES,
+    MIXED_TESTS: _BESIDE_TESTS,
 }
 PACKAGE = Path(pydine.__file__).parent
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pydine
 from mixed_tasks import FAMILIES, GIVEN, PUBLISHED, MixedData, published_sample, sample
 from pydine.baselines.mixed_neighbours import mixed_neighbours
+from pydine.experiments.provenance import MIXED_ESTIMATES
 from pydine.experiments.runner import Outcome, Task
 
 PUBLISHED_SIZES = 300, 1000
@@ -114,7 +115,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[500, 2000])
     options = parser.parse_args()
     methods = {"dine": estimated, "mixed_neighbours": by_neighbours}
-    rows = common.run_from(options, tasks(options.seeds, options.sizes), "mixed", methods)
+    rows = common.run_from(options, tasks(options.seeds, options.sizes), "mixed", methods, scope=MIXED_ESTIMATES)
     table = lines(rows)
     common.report(
         options.output / "mixed.md",

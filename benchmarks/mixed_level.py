@@ -1,6 +1,6 @@
 """Level and power of the test on columns of any kind, in families in which both sides follow z, beside other tests.
 
-python benchmarks/mixed_level.py [--seeds 200] [--peer-seeds 40] [--sizes 500 1000] [--jobs 2] [--fresh]    writes
+python benchmarks/mixed_level.py [--seeds 200] [--peer-seeds 60] [--sizes 500 1000] [--jobs 2] [--fresh]    writes
                                                                         results/mixed_level.md and its CSV
 """
 
@@ -18,18 +18,20 @@ import pydine
 from mixed_nulls import FAMILIES, sample
 from mixed_peers import BINS, binned, pillai, regression
 from mixed_tasks import MixedData
+from pydine.experiments.provenance import MIXED_TESTS
 from pydine.experiments.runner import Outcome, Task
 
 SIZES, ALPHA, SHARE = (500, 1000), 0.05, 0.15
 PEERS: dict[str, Callable[[MixedData], float]] = {"bins": binned, "RegressionCI": regression, "Pillai": pillai}
+SLOW = frozenset({"Pillai"})  # random forests: on the first datasets only
 LEVEL = 0.02, 0.09  # asked of every row; a test that is above has no power to speak of
 
 NOTES = """
 Share of {seeds} datasets of each family in which independence is rejected at 5%. Under "independent" it holds; under
 "drawn along" y goes along with x in {share:.0%} of the rows. RegressionCI (tigramite) and Pillai (pgmpy, with random
-forests) have their defaults and the first {peers} datasets; a dash: not installed. "bins": a chi-squared test of the
+forests) have their defaults, Pillai the first {peers} datasets; a dash: not installed. "bins": a chi-squared test of the
 columns in at most {bins} bins each, added up over the cells of z. Two standard errors of 0.05 are {error:.3f}, of
-theirs {theirs:.3f}.
+Pillai's {theirs:.3f}.
 
 Power is compared where another test holds its level, at most {most:.2f} under "independent" with the same rows.
 """.strip()
@@ -49,7 +51,7 @@ def outcome(test: Callable[[MixedData], float], data: MixedData) -> Outcome:
 
 def tasks(seeds: int, peer_seeds: int, sizes: list[int]) -> list[Task]:
     def methods(s: int) -> tuple[str, ...]:
-        return ("dine", *PEERS) if s < peer_seeds else ("dine", "bins")
+        return ("dine", *(name for name in PEERS if s < peer_seeds or name not in SLOW))
 
     return [
         Task({"family": name, "y": y, "n": n, "seed": s}, partial(sample, name, n, s, share), methods(s))
@@ -79,7 +81,7 @@ def weaker(table: pd.DataFrame, seeds: int, peer_seeds: int) -> float:
     level, power = (table[table.y == y].set_index(keys) for y in ("independent", "drawn along"))
     count = 0
     for method in PEERS:
-        n = seeds if method == "bins" else min(seeds, peer_seeds)
+        n = min(seeds, peer_seeds) if method in SLOW else seeds
         error = np.sqrt((power["dine"] * (1 - power["dine"]) + power[method] * (1 - power[method])) / n + 1e-12)
         count += int(((level[method] <= LEVEL[1]) & (power[method] - power["dine"] > 2.0 * error + 0.01)).sum())
     return float(count)
@@ -87,11 +89,12 @@ def weaker(table: pd.DataFrame, seeds: int, peer_seeds: int) -> float:
 
 def main() -> None:
     parser = common.parser(__doc__, seeds=200)
-    parser.add_argument("--peer-seeds", type=int, default=40)
+    parser.add_argument("--peer-seeds", type=int, default=60)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     options = parser.parse_args()
     methods = {name: partial(outcome, test) for name, test in {"dine": tested, **PEERS}.items()}
-    rows = common.run_from(options, tasks(options.seeds, options.peer_seeds, options.sizes), "mixed_level", methods)
+    planned = tasks(options.seeds, options.peer_seeds, options.sizes)
+    rows = common.run_from(options, planned, "mixed_level", methods, others=frozenset(PEERS), scope=MIXED_TESTS)
     table = lines(rows)
     levels = np.array([line["dine"] for line in table if line["y"] == "independent"])
     bars = [

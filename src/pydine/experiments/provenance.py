@@ -39,22 +39,27 @@ CORE = (
 )
 NOT_CORE = ("inputs/files",)  # which format a table is kept in changes no number
 ALL, ESTIMATES, TESTS = "all", "estimates", "tests"
+MIXED_ESTIMATES, MIXED_TESTS = "estimates of any kind", "tests of any kind"
 _OF_KINDS = ("latents/kinds/*", "kernels/segments*", "bases/kinds/*", "answers/mixed*")
+_BESIDE_ESTIMATES = ("nulls/*", "questions/[!m]*")
+_BESIDE_TESTS = (
+    "kernels/segments*",
+    "bases/[!c]*",
+    "kernels/gaussians*",
+    "kernels/neighbours*",
+    "results/intervals*",
+    "answers/relearning*",
+    "questions/[!i]*",
+)
 # For each kind of figure, the files that it does not depend on, as patterns. Continuous columns use no model of labels
 # or steps, estimates use no test, and p-values use no base except for the closed form. Other tests check that all doors
 # give the same numbers, so that one door stands for all.
 BEYOND = {
     ALL: (),
-    ESTIMATES: (*_OF_KINDS, "nulls/*", "questions/[!m]*"),
-    TESTS: (
-        *_OF_KINDS,
-        "bases/[!c]*",
-        "kernels/gaussians*",
-        "kernels/neighbours*",
-        "results/intervals*",
-        "answers/relearning*",
-        "questions/[!i]*",
-    ),
+    ESTIMATES: (*_OF_KINDS, *_BESIDE_ESTIMATES),
+    TESTS: (*_OF_KINDS, *_BESIDE_TESTS),
+    MIXED_ESTIMATES: _BESIDE_ESTIMATES,
+    MIXED_TESTS: _BESIDE_TESTS,
 }
 PACKAGE = Path(pydine.__file__).parent
 

@@ -58,7 +58,7 @@ class Answer:
     """The information between two columns in nats, and the test of their independence.
 
     `errors` are standard errors downwards and upwards; `adjusted` is the p-value adjusted for all tests of the report;
-    `n` counts the rows behind the figure, and `bound` is the entropy of a discrete side.
+    `n` counts the rows behind the figure; `bound`, the entropy of a discrete side, and `terms` are for the interval.
     """
 
     value: float
@@ -69,11 +69,12 @@ class Answer:
     base: str
     n: int
     bound: float = np.inf
+    terms: int = 1
 
     @property
     def interval(self) -> tuple[float, float]:
         """The confidence interval."""
-        low, high = interval_ends(self.value, *self.errors, LEVEL, self.bound)
+        low, high = interval_ends(self.value, *self.errors, LEVEL, self.bound, self.terms)
         return float(low), float(high)
 
 
@@ -369,6 +370,7 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
             told.base,
             told.n_samples,
             min(told.entropies),
+            told.terms,
         )
         for column in ranking
         if (told := column.given_rest) is not None
@@ -413,6 +415,7 @@ def _row(matrix: PairwiseInformation, target: str) -> dict[str, Answer]:
             str(matrix.bases[i, t]),
             int(matrix.counts[i, t]),
             float(matrix.bounds[i, t]),
+            int(matrix.terms[i, t]),
         )
         for i, name in enumerate(matrix.names)
         if i != t

@@ -192,9 +192,18 @@ class InformationEstimate(Record):
         if not (_is_number(level) and 0.0 < level < 1.0):
             raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
         below, above = self.errors or (self.standard_error, self.standard_error)
-        dx, dy, _ = self.dimensions
-        low, high = interval_ends(self.value, below, above, level, min(self.entropies), max(dx * dy, 1))
+        low, high = interval_ends(self.value, below, above, level, min(self.entropies), self.terms)
         return ConfidenceInterval(float(low), float(high))
+
+    @property
+    def terms(self) -> int:
+        """How many squares the information is a sum of, for its interval."""
+        kinds = ("/".join(dict.fromkeys(side)) for side in self.kinds)
+        x, y = (
+            width_of(columns, kind, entropy, self.base)
+            for columns, kind, entropy in zip(self.dimensions, kinds, self.entropies, strict=False)
+        )
+        return max(round(x * y), 1)
 
     @property
     def advice(self) -> str:
@@ -372,6 +381,17 @@ class IndependenceTestResult(Record):
         verdict = f"{'rejected' if self.rejected else 'not rejected'} at {self.alpha:g}"
         sign = "" if p.startswith("<") else "= "
         return card(f"{question}?", f"{verdict}, p {sign}{p}", [found.partition("), ")[2]])
+
+
+def width_of(columns: int, kind: str, entropy: float, base: str) -> float:
+    """How many numbers a side is to an estimate: its columns, and a label of L levels is L - 1 indicators.
+
+    So are steps, in a table. Levels count as far as they are frequent: exp(entropy) is the number of equally frequent
+    ones that are as hard to guess.
+    """
+    if math.isfinite(entropy) and (base == "table" or (kind == "nominal" and columns == 1)):
+        return max(math.expm1(entropy), 1.0)
+    return float(columns)
 
 
 def correlation_of(information: float) -> float:

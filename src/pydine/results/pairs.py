@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.results.estimates import width_of
 from pydine.results.intervals import interval_ends
 from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, table
@@ -113,9 +114,14 @@ class PairwiseInformation(Record):
 
     @property
     def terms(self) -> NDArray[np.intp]:
-        """How many pairs of a column of one variable and one of the other there are, shape (p, p)."""
-        widths = np.array(self.widths or np.ones(len(self.names)), dtype=np.intp)
-        return np.multiply.outer(widths, widths)
+        """How many squares the information of pairs is a sum of, as `InformationEstimate` counts them, shape (p, p)."""
+        p = len(self.names)
+        kinds, entropies = self.kinds or ("",) * p, self.entropies or (np.inf,) * p
+        sides = list(zip(self.widths or (1,) * p, kinds, entropies, strict=True))
+        plain, tabled = (np.array([width_of(*side, base) for side in sides]) for base in ("", "table"))
+        products = (np.multiply.outer(widths, widths) for widths in (tabled, plain))
+        terms: NDArray[np.intp] = np.maximum(np.rint(np.where(self.bases == "table", *products)), 1.0).astype(np.intp)
+        return terms
 
     @property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

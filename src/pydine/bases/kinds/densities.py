@@ -20,9 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pydine.bases.base import mixed
+from pydine.bases.kinds.blur import blur
 from pydine.bases.kinds.parts import Parts, label_by_label, on_either_side
 from pydine.bases.kinds.ratios import MixedModels, ratio_of
 from pydine.bases.kinds.segments import segmented
+from pydine.bases.learning import SATURATION
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.conditionals import Conditional, Context
@@ -40,9 +42,9 @@ DEPTH = 1  # answer: cuts through z, one after the other
 # learned, and by how much that may be too much, and too little, as standard errors. Eleven families of our own, given
 # nothing, labels, and numbers that change things at one place, at two, or smoothly: with these the median error is 0.
 UNLEARNED = 0.1, 0.35, 1.0
-# answer: the same where a number follows one in z. Edges that it moves are harder to learn: where too little is put
-# back it is 1.5 of the difference, in root mean square.
-UNLEARNED_OF_NUMBERS = 0.4, 0.35, 1.5
+# answer: the same of what z may still hide of numbers (`blur`). Least squares of relative errors, on six families of
+# our own with smooth and sharp shapes, given one number, two, labels, or one that exchanges labels at a place.
+BLURRED = 0.4, 0.35, 0.5
 MOST_TARGETS = 3  # answer: columns of a side that is predicted column by column although the other one has fewer
 
 
@@ -61,6 +63,8 @@ class MixedEstimate:
         Those of densities, which know what to say of new rows.
     hidden : float
         How much more there may be that was not learned, as a standard error.
+    blur : float
+        What z may still hide of numbers, if all of it is noise in them.
     """
 
     value: float
@@ -70,6 +74,7 @@ class MixedEstimate:
     weights: dict[str, float]
     models: MixedModels | None = None
     hidden: float = 0.0
+    blur: float = 0.0
 
     @property
     def errors(self) -> tuple[float, float]:
@@ -94,9 +99,9 @@ def _exchanged(name: str) -> str:
 def _of_parts(columns: MixedColumns, latent: MixedColumns, maker: MixedMaker, depth: int) -> dict[str, Parts]:
     """What models of parts of the rows say, by name; `latent`: the columns with numbers as their latents given z."""
 
-    def fitted(cuts: int, some: MixedColumns) -> tuple[FloatArray, FloatArray]:
+    def fitted(cuts: int, some: MixedColumns) -> tuple[FloatArray, FloatArray, float]:
         found = by_densities(some, maker, cuts)
-        return found.in_sample, found.held_out
+        return found.in_sample, found.held_out, found.blur
 
     if depth < 0:
         return {}
@@ -132,12 +137,15 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
         seen, every = np.vstack([seen, parts.in_sample]), np.vstack([every, parts.held_out])
     held_out, weights = mixed(every, folds, trust)
     in_sample = mixture_log_density(seen, weights)
-    value, error, hidden = balanced(in_sample, held_out, maker.ladder.folds, columns.follows_numbers)
     ratios = tuple(ratio for ratio, _, _ in compared.values())
     of_new_rows = weights if len(every) == len(held) else mixed(held, folds)[1]
     models = MixedModels(ratios, of_new_rows, tuple(alone))
     counted = dict(zip(names, weights.tolist(), strict=True))
-    return MixedEstimate(value, error, in_sample, held_out, counted, models, hidden)
+    of_all = blur(columns, models)
+    known = {name: parts.blur for name, parts in parted.items() if parts.blur is not None}
+    blurred = sum(weight * known.get(name, of_all) for name, weight in counted.items())
+    value, error, hidden = balanced(in_sample, held_out, maker.ladder.folds, blurred)
+    return MixedEstimate(value, error, in_sample, held_out, counted, models, hidden, blurred)
 
 
 def _of_latents(columns: MixedColumns, alone: Sequence[Conditional]) -> MixedColumns | None:
@@ -153,6 +161,7 @@ def _of_latents(columns: MixedColumns, alone: Sequence[Conditional]) -> MixedCol
             continue
         latent = ContinuousColumn(conditional.residuals()[0].first)
         latent.place, latent.given = column.place, conditional
+        latent.unlearned = conditional.units[0].unlearned
         latents[id(column)] = latent
     if not latents:
         return None
@@ -192,21 +201,21 @@ def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
 
 
 def balanced(
-    in_sample: FloatArray, held_out: FloatArray, folds: int, follows_numbers: bool = False
+    in_sample: FloatArray, held_out: FloatArray, folds: int, blurred: float = 0.0
 ) -> tuple[float, float, float]:
     """The mean of log-ratios of rows that were seen, and were not, in which what is learned by chance cancels.
 
     What makes for a difference between them is still being learned, so there is more than there seems (`learning`): a
-    share of the difference is put back, the larger one if models have to follow numbers in z. The standard error knows
-    that it may be too much. Third, by how much it may be too little.
+    share of the difference is put back, and of what z may hide of numbers, `blurred`. The standard error knows that it
+    may be too much. Third, by how much it may be too little.
     """
     share = folds / (2.0 * folds - 1.0)  # of those that were seen
     rows = share * in_sample + (1.0 - share) * held_out
     sampling, optimism = float(rows.std() / np.sqrt(len(rows))), float(in_sample.mean() - held_out.mean())
-    left, below, above = UNLEARNED_OF_NUMBERS if follows_numbers else UNLEARNED
-    unlearned = max(optimism, 0.0)
+    unlearned, noise = max(optimism, 0.0), blurred / (1.0 + SATURATION * blurred)
+    left, below, above = (np.array(pair) for pair in zip(UNLEARNED, BLURRED, strict=True))
     return (
-        float(rows.mean()) + left * unlearned,
-        float(np.hypot(sampling, below * optimism)),
-        above * unlearned,
+        float(rows.mean() + left @ [unlearned, noise]),
+        float(np.sqrt(sampling**2 + below**2 @ [optimism**2, noise**2])),
+        float(np.sqrt(above**2 @ [unlearned**2, noise**2])),
     )

@@ -38,14 +38,25 @@ CELLS, SIDES, POOLED = "label by label", "part by part", "realigned"
 
 
 class Parts(NamedTuple):
-    """Log-ratios of rows (n,), in nats, by models of their own for every part, and how far these count."""
+    """What models of their own for every part say.
+
+    Parameters
+    ----------
+    in_sample, held_out : ndarray, shape (n,)
+        Log-ratios in nats, of rows that were seen, and were not.
+    trust : float
+        How far these count, from 0 to 1.
+    blur : float, optional
+        What z may still hide from them, in nats; None if it is as much as from models of all rows.
+    """
 
     in_sample: FloatArray
     held_out: FloatArray
     trust: float
+    blur: float | None = None
 
 
-LogRatios = Callable[[MixedColumns], tuple[FloatArray, FloatArray]]  # of rows that were seen, and were not
+LogRatios = Callable[[MixedColumns], tuple[FloatArray, FloatArray, float]]  # seen, not seen, and what z may hide
 
 
 def codes_of_columns(columns: Sequence[Column]) -> Codes:
@@ -90,20 +101,24 @@ def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatio
     trust *= smooth_step(float(np.bincount(part).min()), *PART_ROWS)
     if trust == 0.0:
         return None
-    in_sample, held_out = np.zeros((2, columns.n_rows))
+    (in_sample, held_out), blur = np.zeros((2, columns.n_rows)), 0.0
     for k in range(int(part.max()) + 1):
         rows = np.flatnonzero(part == k)
         some = columns.only(rows)
         if some.x and some.y:
-            in_sample[rows], held_out[rows] = fitted(some)
-    return Parts(in_sample, held_out, trust)
+            in_sample[rows], held_out[rows], hidden = fitted(some)
+            blur += len(rows) / columns.n_rows * hidden
+    return Parts(in_sample, held_out, trust, blur)
 
 
 def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
     """What models of all rows say once codes mean the same in every part; None if they do as they are."""
     trust *= smooth_step(float(np.bincount(part).min()), *PART_ROWS)
     aligned = realigned(columns, part) if trust > 0.0 else None
-    return None if aligned is None else Parts(*fitted(aligned), trust)
+    if aligned is None:
+        return None
+    in_sample, held_out, blur = fitted(aligned)
+    return Parts(in_sample, held_out, trust, blur)
 
 
 def realigned(columns: MixedColumns, part: Codes) -> MixedColumns | None:
@@ -130,6 +145,8 @@ def realigned(columns: MixedColumns, part: Codes) -> MixedColumns | None:
     if is_same or any(np.ptp(new) == 0.0 for new in after):
         return None
     found = canonical(after, [column.KIND for column in sides])
+    for old, new in zip(sides, found, strict=True):
+        new.follow(old)
     kept = tuple(new if old.is_discrete else old for old, new in zip(sides, found, strict=True))
     return replace(columns, x=kept[: len(columns.x)], y=kept[len(columns.x) :])
 

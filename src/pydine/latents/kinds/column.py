@@ -100,6 +100,10 @@ class Column(ABC):
             setattr(column, name, item)
         return column
 
+    def follow(self, other: Column) -> None:
+        """Stand in the place of another column, of which it has some of the rows, or the values in other names."""
+        self.place = other.place
+
     def coded(self, values: FloatArray) -> FloatArray:
         """New values (m,) of the table as the column has its own; other than labels they are the same."""
         return values

@@ -27,15 +27,24 @@ class ContinuousColumn(Column):
     ----------
     given : Conditional, optional
         If the numbers are latents of other ones: of which, and given what.
+    unlearned : float
+        How much of what was given may still be in them, in nats of a row's log-density.
     """
 
     KIND: ClassVar[Kind] = Kind.CONTINUOUS
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "given")
     given: Conditional | None = None
+    unlearned: float = 0.0
 
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
         self._map, self._scores = ScoreMap.fit(values)
+
+    def follow(self, other: Column) -> None:
+        """See `Column`."""
+        super().follow(other)
+        if isinstance(other, ContinuousColumn):
+            self.unlearned = other.unlearned
 
     def values_of(self, rows: Rows) -> FloatArray:
         """See `Column`."""

@@ -17,7 +17,6 @@ from pydine.latents.flows import Latents
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import ROWS_PER_FREQUENCY, Cells, Column, Place, Residual
 from pydine.latents.kinds.conditionals import Conditional, Context
-from pydine.latents.kinds.nominal import NominalColumn
 from pydine.types import FloatArray, RowArray
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View, outwards, row_marks, signs
@@ -83,6 +82,8 @@ class MixedColumns:
         ]
         every = [column for group in groups for column in group]
         found = canonical([column.values[rows] for column in every], [column.KIND for column in every])
+        for old, new in zip(every, found, strict=True):
+            new.follow(old)
         dx, dy = len(groups[0]), len(groups[1])
         return replace(self, x=tuple(found[:dx]), y=tuple(found[dx : dx + dy]), z=tuple(found[dx + dy :]))
 
@@ -90,12 +91,6 @@ class MixedColumns:
     def n_rows(self) -> int:
         """Rows."""
         return len((self.x or self.y)[0].values)
-
-    @property
-    def follows_numbers(self) -> bool:
-        """Whether a number of either side is given anything but labels."""
-        is_moved = not all(column.is_discrete for column in (*self.x, *self.y))
-        return is_moved and any(not isinstance(column, NominalColumn) for column in self.z)
 
     def context(self, *groups: Sequence[Column]) -> Context:
         """Columns as a context."""

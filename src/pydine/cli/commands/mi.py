@@ -52,7 +52,7 @@ def mi(
     """How much X tells about Y, alone or once Z is known.
 
     Estimates the mutual information I(X;Y), or I(X;Y|Z), of columns of any kind, with its uncertainty. Zero means that
-    knowing X is of no help in guessing Y. Of labels and counts it is at most their entropy; of other numbers there is no
+    knowing X is of no help in guessing Y. Of labels and counts it is at most their entropy; of other numbers it has no
     upper limit.
     """
     form = printed.form

@@ -69,18 +69,30 @@ class MixedFit:
 
     def of_rows(self, rows: RowArray | slice) -> FloatArray:
         """Pointwise information of rows of the sample, by models that have seen them, in nats."""
-        return self.estimate.in_sample[rows]
+        return self._of_all(self.estimate.in_sample)[rows]
 
     def held_out(self) -> FloatArray:
         """The same by models that have not seen them, shape (n,)."""
-        return self.estimate.held_out
+        return self._of_all(self.estimate.held_out)
+
+    def _of_all(self, known: FloatArray) -> FloatArray:
+        """What is known of rows, or, if that is of some only, what their models say of all, shape (n,)."""
+        if len(known) == self.columns.n_rows:
+            return known
+        x, y, z = (np.ascontiguousarray(self.question.table.columns[list(b)].T) for b in self.question.blocks)
+        return self.of_new_rows()(x, y, z)
 
     def of_new_rows(self) -> MixedRows:
         """What maps new rows, and gives them their pointwise information."""
-        models = self.estimate.models or by_densities(self.columns, self.maker).models
+        columns = self.columns
+        models = self.estimate.models
+        if models is None:
+            models = by_densities(columns, self.maker).models
+        elif self.estimate.columns is not None:
+            columns = self.estimate.columns
         if models is None:
             raise ValueError("these densities have no models")
-        return MixedRows(self.columns, models)
+        return MixedRows(columns, models)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +273,7 @@ def _varies(question: Question) -> bool:
 def _of_part(part: object) -> MixedEstimate:
     """What a part of a chain says, whichever kind of fit it is."""
     if isinstance(part, MixedFit):
-        return part.estimate
+        return replace(part.estimate, in_sample=part.of_rows(slice(None)), held_out=part.held_out())
     information, held = part.information, part.held_out()  # type: ignore[attr-defined]
     seen = part.of_rows(slice(None))  # type: ignore[attr-defined]
     below, above = information.errors or (information.standard_error, information.standard_error)

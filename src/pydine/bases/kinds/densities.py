@@ -65,6 +65,8 @@ class MixedEstimate:
         How much more there may be that was not learned, as a standard error.
     blur : float
         What z may still hide of numbers, if all of it is noise in them.
+    columns : MixedColumns, optional
+        Those that the models are of, if they have fewer rows than there are: log-ratios are of these rows, too.
     """
 
     value: float
@@ -75,6 +77,7 @@ class MixedEstimate:
     models: MixedModels | None = None
     hidden: float = 0.0
     blur: float = 0.0
+    columns: MixedColumns | None = None
 
     @property
     def errors(self) -> tuple[float, float]:

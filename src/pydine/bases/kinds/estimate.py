@@ -18,11 +18,13 @@ from pydine.kernels.mixing import smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
+from pydine.units.rows import some_of
 
 # answer: standard errors by which densities must predict held-out rows better than independence does, to begin to
 # count, and to count alone. Weak families of our own, and independent ones: less than for a richer base over a plain
 # one, since dependence that changes its sign with z is hidden from the closed form.
 TAKES_OVER = 1.0, 3.0
+MOST_ROWS = 5000  # answer: that densities are learned from, for the time; tables, residuals and tests have all rows
 LEAST_LEFT = 1e-12  # guard: share of an entropy that is not explained, for its logarithm
 
 
@@ -31,14 +33,27 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     table = fit_columns_table(columns)
     if table is not None and table.trust == 1.0:
         return MixedEstimate(table.value, table.standard_error, table.ratios, table.ratios, {"table": 1.0})
-    found = _or_plain(by_densities(columns, maker), columns, maker)
+    rows = np.sort(some_of(columns.outwards, MOST_ROWS))
+    few = columns if len(rows) == columns.n_rows else columns.only(rows)
+    nothing = np.zeros(len(rows))
+    found = by_densities(few, maker) if few.x and few.y else MixedEstimate(0.0, 0.0, nothing, nothing, {})
+    found = _or_plain(replace(found, columns=few), columns, maker)
     if table is None or table.trust == 0.0:
         return found
-    share = table.trust
+    share, of_rows = table.trust, table.ratios[rows]
     value, error = _averaged((share, table.value, table.standard_error), (found.value, found.standard_error))
-    ratios = [share * table.ratios + (1.0 - share) * part for part in (found.in_sample, found.held_out)]
+    ratios = [share * of_rows + (1.0 - share) * part for part in (found.in_sample, found.held_out)]
     weights = {"table": share, **{name: (1.0 - share) * weight for name, weight in found.weights.items()}}
-    return MixedEstimate(value, error, ratios[0], ratios[1], weights, found.models, (1.0 - share) * found.hidden)
+    hidden = (1.0 - share) * found.hidden
+    return replace(
+        found,
+        value=value,
+        standard_error=error,
+        in_sample=ratios[0],
+        held_out=ratios[1],
+        weights=weights,
+        hidden=hidden,
+    )
 
 
 def _averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
@@ -61,7 +76,7 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     """
     bound = entropy_bound(columns)
     value = min(found.value, bound)
-    error = max(found.standard_error, least_error(value, bound, columns.n_rows))
+    error = max(found.standard_error, least_error(value, bound, len(found.held_out)))
     share = smooth_step(in_errors(found.held_out), *TAKES_OVER)
     if share < 1.0 and (latents := maker.latents(columns)) is not None:
         value, error = _averaged((share, value, error), closed_form(latents, bound))

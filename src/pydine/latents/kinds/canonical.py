@@ -31,7 +31,7 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
             places = np.empty(len(counts))
             places[order] = np.arange(len(counts))
             labels = NominalColumn(places[codes])
-            labels.numbers = np.zeros(int(values.max()) + 1)
+            labels.numbers = np.full(int(values.max()) + 1, len(counts) - 1.0)
             labels.numbers[np.unique(values).astype(np.intp)] = places
             found.append(labels)
         else:

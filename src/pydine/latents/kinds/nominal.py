@@ -41,8 +41,18 @@ class NominalColumn(Column):
         self._marks = [ScoreMap.fit((values == k).astype(np.float64))[0] for k in labels]
 
     def coded(self, values: FloatArray) -> FloatArray:
+        """See `Column`; a label that it does not know is its rarest."""
+        if self.numbers is None:
+            return values
+        places = values.astype(np.intp)
+        known = self.numbers[np.minimum(places, len(self.numbers) - 1)]
+        return np.where(places < len(self.numbers), known, len(self._counts) - 1.0)
+
+    def follow(self, other: Column) -> None:
         """See `Column`."""
-        return values if self.numbers is None else self.numbers[values.astype(np.intp)]
+        super().follow(other)
+        if isinstance(other, NominalColumn) and other.numbers is not None:
+            self.numbers = self.coded(other.numbers)
 
     @property
     def order_keys(self) -> FloatArray:

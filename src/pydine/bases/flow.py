@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pydine.bases.base import FittedBase, in_errors, mixed
-from pydine.bases.elliptical import new_scores, score_maps
+from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.stack import Member, Stack
@@ -96,7 +96,7 @@ class _Direction:
     def __init__(self, side: str, latents: Latents, base: FlowBase) -> None:
         dx, dy, dz = latents.dimensions
         self._latents, self._base = latents, base
-        self._maps, scores = score_maps(latents.both)
+        self._maps, scores = scores_of(latents)
         self._columns = np.vstack([scores, latents.z])
         x, y, self._z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
         self._targets, others = (y, x) if side == "y" else (x, y)

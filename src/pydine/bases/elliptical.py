@@ -32,11 +32,15 @@ class EllipticalRatio:
     dx: int
     maps: tuple[ScoreMap, ...] = ()
 
-    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, n), whatever their z (dz, n)."""
         if self.maps:
-            return self.of(student_scores(new_scores(self.maps, both), self.degrees))
+            return self.of_scores(new_scores(self.maps, both), z)
         return self.of(np.clip(both, -FARTHEST_SCORE, FARTHEST_SCORE))
+
+    def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+        """The same of the latents' scores, where there are maps."""
+        return self.of(student_scores(scores, self.degrees))
 
     def of(self, columns: FloatArray) -> FloatArray:
         """Log-ratios of rows of the vector itself, shape (dx + dy, n)."""

@@ -118,9 +118,12 @@ class MixtureRatio:
     models: tuple[Gaussians, ...]
     dx: int
 
-    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, m), whatever their z (dz, m), shape (m,)."""
-        scores = new_scores(self.maps, both)
+        return self.of_scores(new_scores(self.maps, both), z)
+
+    def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+        """The same of the latents' scores."""
         return _averaged(np.array([model.log_ratio(scores, self.dx) for model in self.models]))
 
 

@@ -19,9 +19,7 @@ from pydine.kernels.mixing import smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
-from pydine.units.ladder import LadderSettings, cross_fit_ladder
-from pydine.units.rungs.linear import LINEAR
-from pydine.units.rungs.rung import Rung
+from pydine.units.ladder import LadderSettings
 from pydine.units.unit import MARGINAL, FittedUnit
 from pydine.work.cache import UnitCache, fit_units
 from pydine.work.plan import Unit, autoregressive
@@ -34,9 +32,6 @@ FIRST_DIRECTION, SECOND_DIRECTION = (0.0, 1.0), (1.0, 2.0)
 # answer: the share of the rows that flows take a first look at, and how many these must be for a look to save time. Of
 # weak shapes of 3 to 8 columns a fifth of the rows shows fewer, and two fifths take longer to show no more.
 LOOK_SHARE, FEWEST_LOOKED_AT = 1.0 / 3.0, 2000
-# answer: standard errors by which flows must predict held-out rows better at a look, or mixtures, without one: as those
-# by which a richer base takes over. With more rows flows see more.
-SHAPED = TAKES_OVER
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ class FlowBase:
         if worth == 0.0:
             return stack.as_base("flow")
         flows = _Direction(first, latents, self)
-        part = worth * smooth_step(flows.most_errors_above(stack), *FIRST_DIRECTION)
+        part = worth * smooth_step(in_errors(_joined(stack, flows.most()) - stack.held_out), *FIRST_DIRECTION)
         larger = stack.joined_by(flows.member(), part) if part > 0.0 else stack
         for side in second:
             part = smooth_step(in_errors(larger.held_out - stack.held_out), *SECOND_DIRECTION)
@@ -81,21 +76,20 @@ class FlowBase:
         return larger.as_base("flow")
 
     def _worth(self, side: str, stack: Stack, latents: Latents) -> float:
-        """How far flows are worth fitting to all rows, between 0 and 1, by what they see in some of them.
+        """How far flows are worth fitting to all rows, between 0 and 1, by a look at what they see in some of them.
 
-        Networks take the more time to see nothing the more columns there are. Where mixtures have seen a shape, flows
-        are worth it; where rows are few, a look would take as long.
+        In the end they count as far as they take over from the plain bases, and networks take the more time to see
+        nothing the more columns there are. So the same is asked of flows that learn from some of the rows. Where
+        mixtures have seen a shape, flows are worth it; where rows are few, a look would take as long.
         """
-        rows = int(LOOK_SHARE * latents.n_rows)
-        shaped = smooth_step(in_errors(stack.held_out - stack.anchor.held_out), *SHAPED)
+        rows, plain = int(LOOK_SHARE * latents.n_rows), stack.anchor.promise
+        shaped = smooth_step(in_errors(stack.held_out - plain), *TAKES_OVER)
         if shaped == 1.0 or rows < FEWEST_LOOKED_AT:
             return 1.0
         look = _Direction(side, latents, replace(self, ladder=replace(self.ladder, max_rows=rows)))
-        found = 1.0
-        for errors in (look.most_errors_above, look.errors_above, look.errors_beyond_lines):
-            found *= smooth_step(errors(stack), *SHAPED)
-            if found == 0.0:
-                break
+        found = smooth_step(in_errors(_joined(stack, look.most()) - plain), *TAKES_OVER)
+        if found > 0.0:
+            found *= smooth_step(in_errors(_joined(stack, look.held_out()) - plain), *TAKES_OVER)
         return shaped + (1.0 - shaped) * found
 
 
@@ -153,35 +147,16 @@ class _Direction:
         fitted, densities = zip(*fit_units(tasks, base.cache, base.n_jobs), strict=True)
         return list(zip(units, fitted, strict=True)), np.sum(densities, axis=0)
 
-    def most_errors_above(self, stack: Stack) -> float:
-        """By how many standard errors the flows could predict held-out rows better than a stack, at most.
-
-        Without the other side a flow is at least as good as none at all, so log-ratios can be no larger than these.
-        """
+    def most(self) -> FloatArray:
+        """What held-out log-ratios (n,) can be at most: without the other side a flow is at least as good as none."""
         columns = self._columns
-        most = self._seeing[1] - sum(MARGINAL.log_density(columns[target], columns[:0]) for target in self._targets)
-        return _errors_above(stack, most)
+        marginal = [MARGINAL.log_density(columns[target], columns[:0]) for target in self._targets]
+        most: FloatArray = self._seeing[1] - np.sum(marginal, axis=0)
+        return most
 
-    def errors_above(self, stack: Stack) -> float:
-        """By how many standard errors the flows predict held-out rows better than a stack."""
-        return _errors_above(stack, self._seeing[1] - self._alone[1])
-
-    def errors_beyond_lines(self, stack: Stack) -> float:
-        """The same better than a stack that has linear flows, which leave out what few rows say nothing of.
-
-        The covariance of many columns is noisy, and what is steadier predicts rows better. That is no shape.
-        """
-        with_other, without_other = (sum(map(self._lines, self._units(c))) for c in (self._others, ()))
-        lines, ratios = with_other - without_other, self._seeing[1] - self._alone[1]
-        plain, more = (
-            mixed(np.array([stack.held_out, *members]), stack.folds)[0] for members in ((lines,), (lines, ratios))
-        )
-        return in_errors(more - plain)
-
-    def _lines(self, unit: Unit) -> FloatArray:
-        """Held-out log-densities of a unit (n,) if it may have no rung but the linear one."""
-        target, context = self._columns[unit.target], self._columns[list(unit.context)]
-        return cross_fit_ladder(target, context, self._base.ladder, _linear_only)[1]
+    def held_out(self) -> FloatArray:
+        """Log-ratios (n,) of rows that the flows have not seen."""
+        return self._seeing[1] - self._alone[1]
 
     @cached_property
     def _alone(self) -> _Flows:
@@ -189,17 +164,12 @@ class _Direction:
 
     def member(self) -> Member:
         """Both kinds of flows, as a member of a stack."""
-        (with_other, density), (without_other, alone) = self._seeing, self._alone
-        signed = [(unit, 1.0, fitted) for unit, fitted in with_other]
-        signed += [(unit, -1.0, fitted) for unit, fitted in without_other]
+        signed = [(unit, 1.0, fitted) for unit, fitted in self._seeing[0]]
+        signed += [(unit, -1.0, fitted) for unit, fitted in self._alone[0]]
         ratio = _DirectionRatio(self._maps, signed)
-        return Member(self._name, ratio, density - alone, ratio(self._latents.both, self._latents.z))
+        return Member(self._name, ratio, self.held_out(), ratio(self._latents.both, self._latents.z))
 
 
-def _linear_only(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:  # noqa: ARG001 - the contract of rungs
-    return [LINEAR]
-
-
-def _errors_above(stack: Stack, ratios: FloatArray) -> float:
-    """By how many standard errors a stack would predict held-out rows better with a member of log-ratios (n,)."""
-    return in_errors(mixed(np.array([stack.held_out, ratios]), stack.folds)[0] - stack.held_out)
+def _joined(stack: Stack, ratios: FloatArray) -> FloatArray:
+    """Held-out log-ratios (n,) of a stack with one more member, which has these (n,)."""
+    return mixed(np.array([stack.held_out, ratios]), stack.folds)[0]

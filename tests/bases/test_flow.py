@@ -9,6 +9,7 @@ from pydine.bases.average import averaged
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.mixture import MixtureBase
+from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
 from pydine.units.ladder import LadderSettings
 from pydine.work.cache import UnitCache
@@ -130,6 +131,53 @@ class TestDirections:
         assert values[0.0] == stack.as_base("flow").value
         assert values[1e-6] == pytest.approx(values[0.0], abs=1e-5)
         assert min(values[0.0], values[1.0]) - 0.01 < values[0.5] < max(values[0.0], values[1.0]) + 0.01
+
+
+class TestLook:
+    """Where rows are many, flows learn from some of them first; here 200 rows are many."""
+
+    @pytest.fixture
+    def learned_from(self, monkeypatch):
+        """How many rows units were to learn from, one number for each time that flows were fitted."""
+        monkeypatch.setattr(module, "FEWEST_LOOKED_AT", 200)
+        rows, fit_units = [], module.fit_units
+
+        def watched(tasks, *arguments):
+            rows.append(tasks[0].settings.max_rows)
+            return fit_units(tasks, *arguments)
+
+        monkeypatch.setattr(module, "fit_units", watched)
+        return rows
+
+    @pytest.mark.parametrize("make", [gaussian, student])
+    def test_no_more_than_a_look_where_plain_bases_say_it_all(self, make, learned_from):
+        latents = latents_of(*make(900))
+        stack = stacked(latents)
+        flow = BASE.fit_beside(stack, latents)
+        assert set(learned_from) == {300}
+        assert flow.value == stack.as_base("flow").value
+        assert directions(flow.details) == set()
+
+    def test_no_look_where_mixtures_have_seen_a_shape(self, learned_from):
+        latents = latents_of(*parabola(900))
+        BASE.fit_beside(stacked(latents), latents)
+        assert set(learned_from) == {LadderSettings().max_rows}
+
+    @pytest.mark.slow
+    def test_a_look_that_sees_a_shape(self, learned_from):
+        """Without mixtures in the stack."""
+        latents = latents_of(*parabola(900))
+        plain = [GaussianBase().fit(latents), StudentBase().fit(latents)]
+        stack = Stack.of(plain, [], latents, 3)
+        flow = BASE.fit_beside(stack, latents)
+        assert learned_from[0] == 300
+        assert learned_from[-1] == LadderSettings().max_rows
+        assert flow.value == pytest.approx(parabola_truth(0.7), abs=0.1)
+
+    def test_no_look_at_few_rows(self, learned_from):
+        latents = latents_of(*gaussian(590))
+        BASE.fit_beside(stacked(latents), latents)
+        assert set(learned_from) == {LadderSettings().max_rows}
 
 
 class TestManyRows:

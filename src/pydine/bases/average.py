@@ -55,8 +55,7 @@ def averaged(bases: Sequence[FittedBase]) -> FittedBase:
     counted = [(weight, base) for weight, base in zip(weights.tolist(), bases, strict=True) if weight > 0.0]
     value, error = pooled(weights, bases)
     ratio = _AverageRatio(tuple((weight, base.log_ratio) for weight, base in counted))
-    chance = sum(weight * base.chance for weight, base in counted)
-    return FittedBase(heaviest.name, value, error, ratio, partial(_held_out, counted), heaviest.details, chance=chance)
+    return FittedBase(heaviest.name, value, error, ratio, partial(_held_out, counted), heaviest.details)
 
 
 def _held_out(counted: Sequence[tuple[float, FittedBase]]) -> FloatArray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pydine.bases.average import TAKES_OVER
 from pydine.bases.base import FittedBase, in_errors, mixed
 from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
+from pydine.bases.look import Look
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.stack import Member, Stack
 from pydine.bases.student import StudentBase
@@ -20,6 +21,7 @@ from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings
+from pydine.units.rows import some_of
 from pydine.units.unit import MARGINAL, FittedUnit
 from pydine.work.cache import UnitCache, fit_units
 from pydine.work.plan import Unit, autoregressive
@@ -40,7 +42,8 @@ class FlowBase:
 
     The side with fewer columns is predicted from the other: fewer flows to fit. Where both have as many, y is predicted
     from x, and, if that sees more than the plain bases and mixtures of Gaussians do, x from y as well. All are stacked:
-    flows that see nothing more do not count.
+    flows that see nothing more do not count. Where rows are many and mixtures have seen no shape, a look at some of the
+    rows says whether flows are fitted to all.
 
     Parameters
     ----------
@@ -78,19 +81,24 @@ class FlowBase:
     def _worth(self, side: str, stack: Stack, latents: Latents) -> float:
         """How far flows are worth fitting to all rows, between 0 and 1, by a look at what they see in some of them.
 
-        In the end they count as far as they take over from the plain bases, and networks take the more time to see
-        nothing the more columns there are. So the same is asked of flows that learn from some of the rows. Where
-        mixtures have seen a shape, flows are worth it; where rows are few, a look would take as long.
+        Networks take the more time to see nothing the more columns there are. Where mixtures have seen a shape, flows
+        are worth it; where rows are few, a look would take as long.
         """
-        rows, plain = int(LOOK_SHARE * latents.n_rows), stack.anchor.promise
-        shaped = smooth_step(in_errors(stack.held_out - plain), *TAKES_OVER)
+        rows = int(LOOK_SHARE * min(latents.n_rows, self.ladder.max_rows))
+        shaped = smooth_step(in_errors(stack.held_out - stack.anchor.held_out), *TAKES_OVER)
         if shaped == 1.0 or rows < FEWEST_LOOKED_AT:
             return 1.0
-        look = _Direction(side, latents, replace(self, ladder=replace(self.ladder, max_rows=rows)))
-        found = smooth_step(in_errors(_joined(stack, look.most()) - plain), *TAKES_OVER)
-        if found > 0.0:
-            found *= smooth_step(in_errors(_joined(stack, look.held_out()) - plain), *TAKES_OVER)
-        return shaped + (1.0 - shaped) * found
+        columns = _Columns.of(side, latents)
+        look = Look(
+            columns.scores,
+            columns.units(with_other=True),
+            columns.units(with_other=False),
+            some_of(latents.outwards, rows),
+            self.ladder,
+            self.cache,
+            self.n_jobs,
+        )
+        return shaped + (1.0 - shaped) * look.found(stack)
 
 
 @dataclass(frozen=True)
@@ -111,6 +119,28 @@ class _DirectionRatio:
         return total
 
 
+class _Columns(NamedTuple):
+    """Scores (d, n) of both sides and z, and which of them are predicted, the other side, and z."""
+
+    maps: tuple[ScoreMap, ...]
+    scores: FloatArray
+    targets: range
+    others: range
+    z: range
+
+    @classmethod
+    def of(cls, side: str, latents: Latents) -> _Columns:
+        dx, dy, dz = latents.dimensions
+        maps, scores = scores_of(latents)
+        x, y = range(dx), range(dx, dx + dy)
+        targets, others = (y, x) if side == "y" else (x, y)
+        return cls(maps, np.vstack([scores, latents.z]), targets, others, range(dx + dy, dx + dy + dz))
+
+    def units(self, with_other: bool) -> list[Unit]:
+        """The targets one after the other, given z and, if it is to be seen, the other side."""
+        return autoregressive(self.targets, (*(self.others if with_other else ()), *self.z))
+
+
 _Flows = tuple[list[tuple[Unit, FittedUnit]], FloatArray]  # and their log-densities of rows that they have not seen
 
 
@@ -126,31 +156,22 @@ class _Direction:
     """
 
     def __init__(self, side: str, latents: Latents, base: FlowBase) -> None:
-        dx, dy, dz = latents.dimensions
-        self._latents, self._base = latents, base
-        self._maps, scores = scores_of(latents)
-        self._columns = np.vstack([scores, latents.z])
-        x, y, self._z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
-        self._targets, self._others = (y, x) if side == "y" else (x, y)
+        self._latents, self._base, self._columns = latents, base, _Columns.of(side, latents)
         first, second = latents.sides
         self._name = f"{second} given {first}" if side == "y" else f"{first} given {second}"
-        self._seeing = self._fit(self._others)
+        self._seeing = self._fit(with_other=True)
 
-    def _units(self, others: Sequence[int]) -> list[Unit]:
-        """The targets one after the other, given z and other columns."""
-        return autoregressive(self._targets, (*others, *self._z))
-
-    def _fit(self, others: Sequence[int]) -> _Flows:
-        """Flows of the targets given z and other columns, and the log-densities (n,) of rows they have not seen."""
-        units, columns, base = self._units(others), self._columns, self._base
+    def _fit(self, with_other: bool) -> _Flows:
+        """Flows of the targets given z, with the other side or without, and log-densities of rows not seen (n,)."""
+        units, columns, base = self._columns.units(with_other), self._columns.scores, self._base
         tasks = [UnitTask(columns[u.target], columns[list(u.context)], base.ladder, is_crossed=True) for u in units]
         fitted, densities = zip(*fit_units(tasks, base.cache, base.n_jobs), strict=True)
         return list(zip(units, fitted, strict=True)), np.sum(densities, axis=0)
 
     def most(self) -> FloatArray:
         """What held-out log-ratios (n,) can be at most: without the other side a flow is at least as good as none."""
-        columns = self._columns
-        marginal = [MARGINAL.log_density(columns[target], columns[:0]) for target in self._targets]
+        columns = self._columns.scores
+        marginal = [MARGINAL.log_density(columns[target], columns[:0]) for target in self._columns.targets]
         most: FloatArray = self._seeing[1] - np.sum(marginal, axis=0)
         return most
 
@@ -160,13 +181,13 @@ class _Direction:
 
     @cached_property
     def _alone(self) -> _Flows:
-        return self._fit(())
+        return self._fit(with_other=False)
 
     def member(self) -> Member:
         """Both kinds of flows, as a member of a stack."""
         signed = [(unit, 1.0, fitted) for unit, fitted in self._seeing[0]]
         signed += [(unit, -1.0, fitted) for unit, fitted in self._alone[0]]
-        ratio = _DirectionRatio(self._maps, signed)
+        ratio = _DirectionRatio(self._columns.maps, signed)
         return Member(self._name, ratio, self.held_out(), ratio(self._latents.both, self._latents.z))
 
 

@@ -10,9 +10,12 @@ from pydine.bases.elliptical import (
     _prime,
     elliptical_density,
     new_scores,
+    places,
     score_maps,
+    scores_of,
     student_scores,
 )
+from shapes import gaussian, latents_of
 
 SCALE = np.array([[1.0, 0.4, 0.2], [0.4, 1.0, -0.3], [0.2, -0.3, 1.0]])
 
@@ -72,6 +75,20 @@ class TestScoreMaps:
         columns = np.random.default_rng(0).standard_normal((2, 300))
         rows = np.random.default_rng(1).permutation(300)
         np.testing.assert_array_equal(score_maps(columns[:, rows])[1], score_maps(columns)[1][:, rows])
+
+    def test_tied_rows_go_by_the_other_columns(self):
+        columns = np.random.default_rng(0).integers(0, 40, (3, 300)).astype(float)
+        columns[0, ::2] += np.random.default_rng(1).uniform(0.1, 0.9, 150)
+        found = np.floor(places(columns))
+        for column, ranks in zip(columns, found, strict=True):
+            np.testing.assert_array_equal(np.argsort(ranks), np.lexsort((*columns, column)))
+
+    def test_made_once_for_latents(self):
+        latents = latents_of(*gaussian(100))
+        maps, scores = scores_of(latents)
+        assert scores_of(latents)[1] is scores
+        np.testing.assert_array_equal(scores, score_maps(latents.both)[1])
+        assert len(maps) == len(latents.both)
 
     def test_new_rows_are_within_what_can_be_told_apart(self):
         columns = np.random.default_rng(0).standard_normal((2, 50))

@@ -12,6 +12,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln, ndtr, stdtrit
 
 from pydine.kernels.normal import normal_quantile
+from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 
@@ -31,11 +32,15 @@ class EllipticalRatio:
     dx: int
     maps: tuple[ScoreMap, ...] = ()
 
-    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, n), whatever their z (dz, n)."""
         if self.maps:
-            return self.of(student_scores(new_scores(self.maps, both), self.degrees))
+            return self.of_scores(new_scores(self.maps, both), z)
         return self.of(np.clip(both, -FARTHEST_SCORE, FARTHEST_SCORE))
+
+    def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+        """The same of the latents' scores, where there are maps."""
+        return self.of(student_scores(scores, self.degrees))
 
     def of(self, columns: FloatArray) -> FloatArray:
         """Log-ratios of rows of the vector itself, shape (dx + dy, n)."""
@@ -80,6 +85,14 @@ def score_maps(columns: FloatArray) -> tuple[tuple[ScoreMap, ...], FloatArray]:
     return maps, np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
 
 
+def scores_of(latents: Latents) -> tuple[tuple[ScoreMap, ...], FloatArray]:
+    """`score_maps` of latents, made once for all the bases that are fitted to them."""
+    if "_score_maps" not in latents.__dict__:
+        latents.__dict__["_score_maps"] = score_maps(latents.both)
+    found: tuple[tuple[ScoreMap, ...], FloatArray] = latents.__dict__["_score_maps"]
+    return found
+
+
 def places(columns: FloatArray) -> FloatArray:
     """Where rows of columns (d, n) are among the others, between 0 and n, same shape.
 
@@ -90,10 +103,13 @@ def places(columns: FloatArray) -> FloatArray:
     steps = np.arange(n) - 0.5 * (n - 1)
     for i, column in enumerate(columns):
         order = np.argsort(column, kind="stable")
-        ordered = column[order]
-        if np.any(ordered[1:] == ordered[:-1]):  # tied rows go by the other columns
-            order = np.lexsort((*columns, column))
-        found[i, order] = np.arange(n) + np.mod(0.5 + steps * np.sqrt(_prime(i)), 1.0)
+        same = np.diff(column[order]) == 0.0
+        if same.any():  # tied rows go by the other columns
+            tied = np.append(same, False) | np.append(False, same)
+            rows = np.sort(order[tied])
+            order[tied] = rows[np.lexsort((*columns[:, rows], column[rows]))]
+        multiples = 0.5 + steps * np.sqrt(_prime(i))
+        found[i, order] = np.arange(n) + (multiples - np.floor(multiples))
     return found
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from pydine.bases.base import FittedBase
-from pydine.bases.elliptical import new_scores, score_maps
+from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.stack import Member, Stack
 from pydine.bases.student import StudentBase
@@ -93,7 +93,7 @@ class MixtureBase:
 
     def _members(self, plain: Sequence[FittedBase], latents: Latents) -> list[Member]:
         """Mixtures of 2, 4, 8, ... components, as far as held-out rows of the first fold ask for them."""
-        maps, scores = score_maps(latents.both)
+        maps, scores = scores_of(latents)
         folds, dx = dealt(latents.outwards, self.folds), latents.dimensions[0]
         learned = [_Fold.of(scores, rows) for rows in folds]
         first, trust = _climbed(learned[0], dx, np.array([base.held_out[folds[0]] for base in plain]))
@@ -118,9 +118,12 @@ class MixtureRatio:
     models: tuple[Gaussians, ...]
     dx: int
 
-    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+    def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, m), whatever their z (dz, m), shape (m,)."""
-        scores = new_scores(self.maps, both)
+        return self.of_scores(new_scores(self.maps, both), z)
+
+    def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+        """The same of the latents' scores."""
         return _averaged(np.array([model.log_ratio(scores, self.dx) for model in self.models]))
 
 

@@ -5,15 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from pydine.bases.average import averaged
+from pydine.bases.average import averaged, weights_of
 from pydine.bases.base import FittedBase, LogRatio, mean_and_error, mixed
-from pydine.kernels.mixing import mixture_log_density
+from pydine.bases.elliptical import new_scores
+from pydine.kernels.mixing import mixture_log_density, smooth_step
 from pydine.latents.flows import Latents
+from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import dealt
+
+# answer: weights that EM is on its way to take to zero, of a mixture that is as good without them: below the first
+# they count nothing, from the second on all that they are.
+TRACES = 5e-4, 2e-3
+
+
+@runtime_checkable
+class OfScores(Protocol):
+    """Log-ratios that are those of the latents' normal scores, for which there are maps."""
+
+    @property
+    def maps(self) -> tuple[ScoreMap, ...]:
+        """The map of each latent."""
+        ...
+
+    def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:
+        """Log-ratios (m,) of scores (d, m) and z (dz, m)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -64,6 +85,9 @@ class Stack:
     held_out, seen : ndarray, shape (n,)
         Log-ratios of the sample's rows under the mixture, in nats.
     weights : ndarray, shape (members,)
+    unsteady : float
+        Nats a row that the noise of their own parameters costs the plain bases but the Gaussian one, as far as they
+        count and it is known (`FittedBase.promise`).
     """
 
     anchor: FittedBase
@@ -73,6 +97,7 @@ class Stack:
     held_out: FloatArray
     seen: FloatArray
     weights: FloatArray
+    unsteady: float = 0.0
 
     @classmethod
     def of(cls, plain: Sequence[FittedBase], more: Sequence[Member], latents: Latents, folds: int) -> Stack:
@@ -80,13 +105,16 @@ class Stack:
         anchor, held = averaged(plain), dealt(latents.outwards, folds)
         average = Member.of(anchor, latents)
         members = (*(Member.of(base, latents) for base in plain), *more)
-        nothing = np.zeros(latents.n_rows)
-        empty = cls(anchor, 0.5 * (average.held_out + average.seen), held, members, nothing, nothing, np.zeros(0))
-        return empty._mixed()
+        nothing, reference = np.zeros(latents.n_rows), 0.5 * (average.held_out + average.seen)
+        counted = [(weight, b) for weight, b in zip(weights_of(plain), plain, strict=True) if b.name != "gaussian"]
+        unsteady = sum(float(weight * (b.promise - b.held_out).mean()) for weight, b in counted)
+        return cls(anchor, reference, held, members, nothing, nothing, np.zeros(0), unsteady)._mixed()
 
     def _mixed(self) -> Stack:
         trust = np.array([member.trust for member in self.members])
         ratios, weights = mixed(np.array([member.held_out for member in self.members]), self.folds, trust)
+        weights = weights * [smooth_step(weight, *TRACES) for weight in weights.tolist()]
+        weights /= weights.sum()
         seen = mixture_log_density(np.array([member.seen for member in self.members]), weights)
         return replace(self, held_out=ratios, seen=seen, weights=weights)
 
@@ -100,7 +128,8 @@ class Stack:
     def as_base(self, name: str) -> FittedBase:
         """What the stack says, as a base."""
         gain = float((0.5 * (self.held_out + self.seen) - self.reference).mean())
-        ratio = StackRatio(tuple(member.log_ratio for member in self.members), self.weights)
+        counted = [i for i, weight in enumerate(self.weights) if weight > 0.0]
+        ratio = StackRatio(tuple(self.members[i].log_ratio for i in counted), self.weights[counted])
         names = [member.name for member in self.members]
         details = {**self.anchor.details, "mixture": dict(zip(names, self.weights.tolist(), strict=True))}
         error = max(self.anchor.standard_error, mean_and_error(self.held_out)[1])
@@ -118,5 +147,15 @@ class StackRatio:
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, m) and their z (dz, m), shape (m,)."""
-        ratios: FloatArray = mixture_log_density(np.array([member(both, z) for member in self.members]), self.weights)
-        return ratios
+        scores: dict[int, FloatArray] = {}  # by their maps, which members that were fitted together share
+        ratios = np.empty((len(self.members), both.shape[1]))
+        for i, member in enumerate(self.members):
+            found: object = member
+            if isinstance(found, OfScores) and found.maps:
+                if id(found.maps) not in scores:
+                    scores[id(found.maps)] = new_scores(found.maps, both)
+                ratios[i] = found.of_scores(scores[id(found.maps)], z)
+            else:
+                ratios[i] = member(both, z)
+        mixed_ratios: FloatArray = mixture_log_density(ratios, self.weights)
+        return mixed_ratios

@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 
 from pydine.bases.base import FittedBase, mean_and_error, or_independent
 from pydine.bases.closed_form import rank_effect, wishart_bias, without_chance
-from pydine.bases.elliptical import EllipticalRatio, elliptical_density, score_maps, student_scores
+from pydine.bases.elliptical import EllipticalRatio, elliptical_density, scores_of, student_scores
 from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 from pydine.units.rows import dealt, some_of
@@ -35,7 +35,7 @@ class StudentBase:
 
     def fit(self, latents: Latents) -> FittedBase:
         """Fit v and R by maximum likelihood of the copula."""
-        maps, scores = score_maps(latents.both)
+        maps, scores = scores_of(latents)
         (dx, dy, _), n = latents.dimensions, latents.n_rows
         degrees = _student_degrees(scores[:, some_of(latents.outwards, ROWS_FOR_DEGREES)])
         t = student_scores(scores, degrees)

@@ -1,6 +1,7 @@
 """Columns of any kind: the published tasks, and other families with known truth, beside nearest neighbours.
 
-python benchmarks/mixed.py [--seeds 100] [--sizes 500 2000] [--jobs 2] [--fresh]    writes results/mixed.md and its CSV
+python benchmarks/mixed.py [--seeds 100] [--sizes 500 2000] [--family-seeds 24 8] [--jobs 2] [--fresh]    writes
+                                                                           results/mixed.md and its CSV
 """
 
 import common
@@ -23,7 +24,7 @@ METHODS = "dine", "mixed_neighbours"
 LEAST_COVERAGE, SHARE_OF_BIAS, LARGEST_BIAS = 0.88, 0.05, 0.015
 
 NOTES = """
-Root mean square errors in nats over {seeds} datasets. "theirs": of the authors' own estimator, from their result file
+Root mean square errors in nats over {seeds} datasets a task, and of the families over {family_seeds}. "theirs": of the authors' own estimator, from their result file
 (n = 1000). Estimates of nearest neighbours are cut at 0, which flatters them where the truth is 0; ours are not.
 "beyond": datasets in which an estimate is above the entropy of a discrete side.
 Truths are exact sums or quadratures (`mixed_tasks.py`).
@@ -51,7 +52,8 @@ def _numbers(part):
     return values if len(np.unique(values)) < len(values) else values / values.std(axis=0)
 
 
-def tasks(seeds: int, sizes: list[int]) -> list[Task]:
+def tasks(seeds: int, of_sizes: dict[int, int]) -> list[Task]:
+    """The published tasks with so many datasets, and the families by their size with as many as that has."""
     found = [
         Task({"family": f"task {k}", "given": "z", "n": n, "seed": s}, partial(published_sample, k, n, s), METHODS)
         for k in PUBLISHED
@@ -62,8 +64,8 @@ def tasks(seeds: int, sizes: list[int]) -> list[Task]:
         Task({"family": name, "given": given, "n": n, "seed": s}, partial(sample, name, given, n, s), METHODS)
         for name in FAMILIES
         for given in GIVEN
-        for n in sizes
-        for s in range(seeds)
+        for n, family_seeds in of_sizes.items()
+        for s in range(family_seeds)
     ]
 
 
@@ -113,16 +115,18 @@ def bars(table: pd.DataFrame) -> list[common.Bar]:
 def main() -> None:
     parser = common.parser(__doc__, seeds=100)
     parser.add_argument("--sizes", type=int, nargs="+", default=[500, 2000])
+    parser.add_argument("--family-seeds", type=int, nargs="+", default=[24, 8], help="datasets a row, for each size")
     options = parser.parse_args()
+    of_sizes = dict(zip(options.sizes, options.family_seeds, strict=True))
     methods = {"dine": estimated, "mixed_neighbours": by_neighbours}
-    rows = common.run_from(options, tasks(options.seeds, options.sizes), "mixed", methods, scope=MIXED_ESTIMATES)
+    rows = common.run_from(options, tasks(options.seeds, of_sizes), "mixed", methods, scope=MIXED_ESTIMATES)
     table = lines(rows)
     common.report(
         options.output / "mixed.md",
         "# Columns of any kind",
         common.bar_table(bars(pd.DataFrame(table))),
         common.markdown(table),
-        NOTES.format(seeds=options.seeds),
+        NOTES.format(seeds=options.seeds, family_seeds=", ".join(f"{m} (n = {n:,})" for n, m in of_sizes.items())),
         common.provenance(rows),
     )
 

@@ -226,15 +226,16 @@ def _apart(question: Question, sides: Sequence[str]) -> tuple[Question, Question
 def _with(question: Question, i: int, values: FloatArray, kind: Kind, rows: RowArray | slice = slice(None)) -> Question:
     """A question with other values, of another kind, in its i-th column, about some of the rows.
 
-    Columns that are constant in those rows tell nothing there, and go.
+    Given columns that are constant in those rows tell nothing there, and go; so do columns that nobody asks about.
     """
     table = question.table
-    columns = table.columns.copy()
-    columns[i] = values
-    columns = np.ascontiguousarray(columns[:, rows])
-    kinds = tuple(kind if k == i else table.kind(k) for k in range(len(columns)))
-    given = tuple(k for k in question.given if np.ptp(columns[k]) > 0.0)
-    return replace(question, table=Table(columns, table.names, None, kinds), given=given)
+    sides = (*question.x, *question.y)
+    every = (*sides, *(k for k in question.given if np.ptp(table.columns[k][rows]) > 0.0))
+    columns = np.array([values[rows] if k == i else table.columns[k][rows] for k in every])
+    kinds = tuple(kind if k == i else table.kind(k) for k in every)
+    places, dx = tuple(range(len(every))), len(question.x)
+    named = Table(columns, tuple(table.names[k] for k in every), None, kinds)
+    return Question(named, places[:dx], places[dx : len(sides)], places[len(sides) :])
 
 
 def _chained(

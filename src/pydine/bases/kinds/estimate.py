@@ -33,11 +33,13 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     table = fit_columns_table(columns)
     if table is not None and table.trust == 1.0:
         return MixedEstimate(table.value, table.standard_error, table.ratios, table.ratios, {"table": 1.0})
-    rows = np.sort(some_of(columns.outwards, MOST_ROWS))
-    few = columns if len(rows) == columns.n_rows else columns.only(rows)
+    few, rows = columns, np.arange(columns.n_rows)
+    if columns.n_rows > MOST_ROWS:
+        rows = np.sort(some_of(columns.outwards, MOST_ROWS))
+        few = columns.only(rows)
     nothing = np.zeros(len(rows))
     found = by_densities(few, maker) if few.x and few.y else MixedEstimate(0.0, 0.0, nothing, nothing, {})
-    found = _or_plain(replace(found, columns=few), columns, maker)
+    found = _or_plain(replace(found, columns=None if few is columns else few), columns, maker)
     if table is None or table.trust == 0.0:
         return found
     share, of_rows = table.trust, table.ratios[rows]

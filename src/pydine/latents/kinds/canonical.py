@@ -41,5 +41,5 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
 
 def _frequencies(codes: FloatArray) -> FloatArray:
     """How often the label of each row comes up, shape (n,)."""
-    _, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    return counts[inverse].astype(np.float64)
+    places = codes.astype(np.intp)
+    return np.bincount(places)[places].astype(np.float64)

@@ -65,7 +65,7 @@ class MixedColumns:
         z = self.context(self.z).values
         return View.of(np.vstack([*sides, z]), len(sides[0]), len(sides[1])).is_swapped
 
-    @property
+    @cached_property
     def outwards(self) -> RowArray:
         """Rows from the middle to the outskirts, in an order that depends on nothing but their values."""
         keys = np.vstack([*(column.order_keys for column in (*self.x, *self.y)), self.context(self.z).values])

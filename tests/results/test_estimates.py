@@ -115,6 +115,23 @@ def test_intervals_hold_for_several_columns(terms, strength):
     assert 0.92 < np.mean((low <= truth) & (truth <= high)) < 0.995
 
 
+def test_upper_ends_at_independence_are_near_the_least_that_hold_weak_dependence() -> None:
+    n, mass = 1000.0, (np.arange(500) + 0.5) / 500
+    root = norm.ppf(0.5 + 0.5 * mass)  # sizes of a standard normal statistic
+    values = (root**2 - 1.0) / (2.0 * n)
+    errors = np.sqrt(2.0 * np.maximum(values, 0.0) / n + 0.5 / n**2)
+    high = interval_ends(values, errors, errors)[1]
+
+    def least(miss: float) -> float:  # the most powerful tests against no dependence at all, inverted
+        shifts = np.linspace(0.0, 6.0, 301)
+        rejected = norm.cdf(root[:, None] - shifts) - norm.cdf(-root[:, None] - shifts) >= miss
+        return float((np.where(rejected, shifts, 0.0).max(axis=1) ** 2).mean() / 2.0)
+
+    assert least(0.05) == pytest.approx(2.93, abs=0.03)
+    assert least(0.025) == pytest.approx(3.75, abs=0.04)
+    assert least(0.025) < n * high.mean() < 1.1 * least(0.025)
+
+
 def test_interval_of_a_clearly_negative_estimate_begins_at_zero():
     assert estimate(value=-0.5).confidence_interval().low == 0.0
 

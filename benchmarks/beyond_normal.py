@@ -1,8 +1,9 @@
 """The 40 tasks of "Beyond Normal" (Czyz et al. 2023): one fixed setting of pydine, beside the benchmark's own methods.
 
-python benchmarks/beyond_normal.py --samples DIR [--seeds 3] [--fresh] [--tasks NAME ...]
+python benchmarks/beyond_normal.py --samples DIR [--seeds 3] [--fresh] [--renew] [--tasks NAME ...] [--before FOLDER]
 
-The samples in DIR are those that benchmarks/beyond_normal_peers.py draws.
+The samples in DIR are those that benchmarks/beyond_normal_peers.py draws. FOLDER is a clone of another version, whose
+time stands beside that of this one, both with one thread.
 """
 
 import common
@@ -20,11 +21,13 @@ import pandas as pd
 import pydine
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.provenance import ESTIMATES
-from pydine.experiments.runner import Task
+from pydine.experiments.runner import Method, Task
+from versions import OtherVersion
 
 JOBS = 2
 SMALL = 5  # columns of a side, up to which the bases are run on their own and the time is judged
 DEFAULT, ALONE = "dine", ("dine-gaussian", "dine-flow")
+ONE_THREAD, BEFORE = "dine, one thread", "before, one thread"
 PEERS = ("KSG (bmi)", "CCA", "MINE", "InfoNCE", "NWJ", "Donsker-Varadhan")
 FIGURES = ("truth", "estimate", "standard_error", "base")
 
@@ -51,12 +54,17 @@ or that failed, is not.
 # --- running: one estimate at a time, in this process ---
 
 
-def estimate(data: Dataset, base: str = "auto") -> dict[str, float | str]:
-    found = pydine.mutual_information(data.x, data.y, base=base, n_jobs=JOBS, random_state=0)
+def estimate(data: Dataset, base: str = "auto", jobs: int = JOBS) -> dict[str, float | str]:
+    found = pydine.mutual_information(data.x, data.y, base=base, n_jobs=jobs, random_state=0)
     return {"estimate": found.value, "standard_error": found.standard_error, "base": found.base}
 
 
 METHODS = {DEFAULT: estimate, **{name: partial(estimate, base=name.removeprefix("dine-")) for name in ALONE}}
+TIMED = {ONE_THREAD: partial(estimate, jobs=1)}
+
+
+def other(version: OtherVersion, data: Dataset) -> dict[str, float | str]:
+    return {"estimate": version(data).estimate}
 
 
 def load(samples: Path, task: str, truth: float, seed: int) -> Dataset:
@@ -66,17 +74,21 @@ def load(samples: Path, task: str, truth: float, seed: int) -> Dataset:
 
 
 def run(tasks: pd.DataFrame, small: set[str], options: Namespace) -> pd.DataFrame:
-    """The default on every task; the bases on their own where sides are small."""
+    """The default on every task; the bases on their own, and another version, where sides are small."""
+    methods: dict[str, Method] = dict(METHODS)
+    if options.before:
+        methods |= {**TIMED, BEFORE: partial(other, OtherVersion(options.before))}
     planned = [
         Task(
             {"task": task.task, "seed": seed},
             partial(load, options.samples, task.task, task.truth, seed),
-            (DEFAULT, *ALONE) if task.task in small else (DEFAULT,),
+            tuple(methods) if task.task in small else (DEFAULT,),
         )
         for seed in range(options.seeds)
         for task in tasks.itertuples()
     ]
-    return common.run_from(options, planned, "beyond_normal", METHODS, figures=FIGURES, scope=ESTIMATES)
+    others = frozenset({BEFORE})
+    return common.run_from(options, planned, "beyond_normal", methods, figures=FIGURES, scope=ESTIMATES, others=others)
 
 
 def peers(path: Path) -> pd.DataFrame:
@@ -129,21 +141,29 @@ def summary_line(name: str, rows: pd.DataFrame, small: set[str]) -> dict[str, ob
 
 
 def summary(rows: pd.DataFrame, others: pd.DataFrame, small: set[str]) -> list[dict[str, object]]:
-    lines = [summary_line(name, rows[rows.method == name], small) for name in METHODS if (rows.method == name).any()]
+    lines = [summary_line(name, own, small) for name, own in rows.groupby("method", sort=False)]
     run_peers = [name for name in PEERS if (others.method == name).any()]
     return lines + [summary_line(name, others[others.method == name], small) for name in run_peers]
 
 
-def bars(line: dict[str, object]) -> list[common.Bar]:
+def bars(lines: list[dict[str, object]]) -> list[common.Bar]:
+    line, median = lines[0], f"median s, at most {SMALL} columns"
+
     def of(name: str) -> float:
         return float(str(line[name])) if line["tasks"] == ALL_TASKS else math.nan
+
+    timed = {str(other["method"]): float(str(other[median])) for other in lines}
+    beside = timed.get(ONE_THREAD, math.nan) / timed.get(BEFORE, math.nan)
 
     close = [
         common.Bar(f"tasks within a factor {factor:g}, of {ALL_TASKS}", of(f"within {factor:g}"), low=least)
         for factor, least in LEAST_WITHIN.items()
     ]
-    seconds = of(f"median s, at most {SMALL} columns")
-    return [*close, common.Bar(f"median seconds, at most {SMALL} columns (2 cores, warm)", seconds, high=SECONDS)]
+    times = [
+        common.Bar(f"median seconds, at most {SMALL} columns (2 cores, warm)", of(median), high=SECONDS),
+        common.Bar(f"the same over that of the version before, {ONE_THREAD.removeprefix('dine, ')}", beside, high=1.0),
+    ]
+    return [*close, *times]
 
 
 def main() -> None:
@@ -152,6 +172,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="samples a task (default: %(default)s)")
     parser.add_argument("--tasks", nargs="+", help="only these (default: all)")
     parser.add_argument("--fresh", action="store_true", help="forget the rows of earlier runs")
+    parser.add_argument("--renew", action="store_true", help="run again what earlier code of this library did")
+    parser.add_argument("--before", type=Path, help="a clone of another version")
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="folder (default: %(default)s)")
     options = parser.parse_args()
     tasks = pd.read_csv(options.samples / "tasks.csv")
@@ -167,7 +189,7 @@ def main() -> None:
         '# The tasks of "Beyond Normal"',
         NOTES,
         "## Bars",
-        common.bar_table(bars(lines[0])),
+        common.bar_table(bars(lines)),
         "## All tasks",
         common.markdown(lines),
         "## Each task",

@@ -226,8 +226,9 @@ def test_labels_have_a_term_a_level_in_intervals(base, kinds, entropies, terms):
     )
 
 
+@pytest.mark.slow
 def test_intervals_of_independent_labels_hold_nothing():
-    """Of 100 tables of independent labels, one in forty may have a lower end above 0; with one term it is one in six."""
+    """Of 100 tables of independent labels, few may have a lower end above 0; with one term it is one in six."""
     above = 0
     for seed in range(100):
         x, y = np.random.default_rng(seed).integers(6, size=(2, 400)).astype(str)

@@ -24,8 +24,9 @@ METHODS = "dine", "mixed_neighbours"
 LEAST_COVERAGE, SHARE_OF_BIAS, LARGEST_BIAS = 0.88, 0.05, 0.015
 
 NOTES = """
-Root mean square errors in nats over {seeds} datasets a task, and of the families over {family_seeds}. "theirs": of the authors' own estimator, from their result file
-(n = 1000). Estimates of nearest neighbours are cut at 0, which flatters them where the truth is 0; ours are not.
+Root mean square errors in nats over {seeds} datasets a task, and of the families over {family_seeds}. "theirs": of the
+authors' own estimator, from their result file (n = 1000). Estimates of nearest neighbours are cut at 0, which flatters
+them where the truth is 0; ours are not.
 "beyond": datasets in which an estimate is above the entropy of a discrete side.
 Truths are exact sums or quadratures (`mixed_tasks.py`).
 """.strip()

@@ -9,6 +9,7 @@ import pydine
 from pydine.answers.fitting import fit, information_of
 from pydine.answers.policy import Verdict
 from pydine.answers.settings import Settings
+from pydine.bases.kinds import estimate
 from pydine.inputs.table import Question
 
 N = 800
@@ -213,3 +214,33 @@ def test_numbers_from_0_to_1():
     assert np.isnan(matrix.explained[0, 1])
     assert matrix.explained[1, 0] == pytest.approx(pydine.mutual_information(x, y).explained)
     assert matrix.to_frame().explained.notna().sum() == 2
+
+
+@pytest.mark.slow
+def test_densities_learn_from_some_of_many_rows(monkeypatch):
+    """Rows that they did not learn from have a pointwise information as well, a label that is not among them too."""
+    rng = np.random.default_rng(2)
+    label = rng.integers(3, size=600)
+    number, z = label + rng.standard_normal(600), rng.standard_normal(600)
+    names = np.where(np.arange(600) < 11, "rare", LABELS[label])
+    whole = pydine.mutual_information(names, number, z)
+    monkeypatch.setattr(estimate, "MOST_ROWS", 300)
+    some = pydine.mutual_information(names, number, z)
+    assert some.value == pytest.approx(whole.value, abs=3.0 * whole.standard_error)
+    assert some.standard_error > 1.2 * whole.standard_error
+    rows = pydine.pointwise_information(names, number, z)
+    assert len(rows.values) == 600
+    assert np.isfinite(rows.values).all()
+    assert rows.values.mean() == pytest.approx(some.value, abs=3.0 * some.standard_error)
+
+
+@pytest.mark.slow
+def test_dependence_that_changes_its_sign_with_z_is_seen():
+    """The closed form of residuals sees none of it, so densities have to speak as soon as held-out rows agree."""
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        yes, z, noise = rng.random(600) < 0.5, rng.standard_normal(600), rng.standard_normal(600)
+        number = 0.5 * np.sign(z) * (2 * yes - 1) + noise
+        found.append(pydine.mutual_information(yes, number, z).value)
+    assert 0.08 < np.mean(found) < 0.15  # 0.111 by quadrature

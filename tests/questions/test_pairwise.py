@@ -124,6 +124,16 @@ def test_intervals_of_groups_are_those_of_the_question(data):
     assert type(found).from_json(found.to_json()).widths == found.widths
 
 
+def test_intervals_of_labels_are_those_of_the_question():
+    rng = np.random.default_rng(0)
+    codes, size = rng.integers(5, size=(2, 300)), rng.standard_normal(300)
+    table = {"colour": codes[0].astype(str), "shape": codes[1].astype(str), "size": size}
+    found = pairwise_information(table)
+    for i, j in ((0, 1), (0, 2)):
+        asked = pydine.mutual_information(found.names[i], found.names[j], data=table)
+        assert found.terms[i, j] == asked.terms > 1
+
+
 @pytest.mark.slow
 def test_a_group_is_one_variable(data):
     found = pairwise_information(data, groups={"both": ["near", "w"]})

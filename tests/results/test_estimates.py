@@ -224,3 +224,30 @@ class TestPictures:
     def test_a_test_without_permutations(self, pair):
         with pytest.raises(ValueError, match="pass method='permutation'"):
             pydine.independence_test(*pair, method="analytic").plot()
+
+
+@pytest.mark.parametrize(
+    ("base", "kinds", "entropies", "terms"),
+    [
+        ("gaussian", ((), (), ()), (math.inf, math.inf), 1),
+        ("table", (("nominal",), ("nominal",), ()), (math.log(6.0), math.log(4.0)), 15),
+        ("table", (("ordinal",), ("nominal",), ()), (math.log(6.0), math.log(4.0)), 15),
+        ("mixed", (("ordinal",), ("nominal",), ()), (math.log(6.0), math.log(4.0)), 3),
+        ("mixed", (("continuous",), ("nominal",), ()), (math.inf, math.log(5.0)), 4),
+        ("mixed", (("continuous",), ("nominal",), ()), (math.inf, 0.1), 1),
+    ],
+)
+def test_labels_have_a_term_a_level_in_intervals(base, kinds, entropies, terms):
+    assert (
+        estimate(dimensions=(1, 1, 0), names=((), (), ()), base=base, kinds=kinds, entropies=entropies).terms == terms
+    )
+
+
+@pytest.mark.slow
+def test_intervals_of_independent_labels_hold_nothing():
+    """Of 100 tables of independent labels, few may have a lower end above 0; with one term it is one in six."""
+    above = 0
+    for seed in range(100):
+        x, y = np.random.default_rng(seed).integers(6, size=(2, 400)).astype(str)
+        above += pydine.mutual_information(x, y).confidence_interval().low > 0.0
+    assert above <= 6

@@ -128,3 +128,8 @@ def test_a_context_that_is_the_same_for_all_rows(columns):
         for models in (conditional.seen, conditional.unseen(LadderSettings())):
             whole = [models.log_density(np.repeat(contexts[:, [g]], N, axis=1)) for g in range(2)]
             np.testing.assert_allclose(models.given_each(contexts), whole, rtol=1e-6)
+
+
+def test_a_label_that_a_column_does_not_know_is_its_rarest():
+    column = canonical([np.array([0.0, 0.0, 0.0, 2.0, 2.0, 3.0] * 10)], [Kind.NOMINAL])[0]
+    np.testing.assert_array_equal(column.coded(np.arange(6.0)), [0.0, 2.0, 1.0, 2.0, 2.0, 2.0])

@@ -24,7 +24,6 @@ from pydine.bases.kinds.blur import blur
 from pydine.bases.kinds.parts import Parts, label_by_label, on_either_side
 from pydine.bases.kinds.ratios import MixedModels, ratio_of
 from pydine.bases.kinds.segments import segmented
-from pydine.bases.learning import SATURATION
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.conditionals import Conditional, Context
@@ -43,8 +42,9 @@ DEPTH = 1  # answer: cuts through z, one after the other
 # nothing, labels, and numbers that change things at one place, at two, or smoothly: with these the median error is 0.
 UNLEARNED = 0.1, 0.35, 1.0
 # answer: the same of what z may still hide of numbers (`blur`). Least squares of relative errors, on six families of
-# our own with smooth and sharp shapes, given one number, two, labels, or one that exchanges labels at a place.
+# our own with smooth and sharp shapes, given one number, two, five, labels, or one that exchanges labels at a place.
 BLURRED = 0.4, 0.35, 0.5
+SATURATION = 1.0  # answer: for each nat that z may hide: the more it is, the smaller a share is put back; as above
 MOST_TARGETS = 3  # answer: columns of a side that is predicted column by column although the other one has fewer
 
 

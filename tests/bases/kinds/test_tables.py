@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 from scipy.stats import chi2_contingency
 
 from pydine.bases.kinds.tables import codes_of, entropy, fit_table, rows_per_cell
@@ -24,6 +25,23 @@ def test_the_bias_is_taken_off():
     plug_in = [fit_table(*independent(500, seed), np.zeros(500, dtype=int)).ratios.mean() for seed in range(60)]
     assert np.mean(plug_in) > 0.015
     assert abs(np.mean(values)) < 0.003
+
+
+@pytest.mark.parametrize(("shape", "scale"), [(1.5, 2.0), (3.0, 1.0)])
+def test_the_bias_of_counts_with_many_rare_cells_is_taken_off(shape, scale):
+    rng, n, found = np.random.default_rng(0), 2000, []
+    for _ in range(20):
+        rate = rng.gamma(shape, scale, n)
+        x, y = (np.unique(rng.poisson(rate), return_inverse=True)[1] for _ in range(2))
+        found.append(fit_table(x, y, np.zeros(n, dtype=np.intp)).value)
+    levels = np.arange(60)
+    of_y, of_x = np.meshgrid(levels, levels)
+    joint = np.exp(
+        gammaln(shape + of_x + of_y) - gammaln(shape) - gammaln(of_x + 1) - gammaln(of_y + 1)
+        - shape * np.log(scale) - (shape + of_x + of_y) * np.log(2.0 + 1.0 / scale)
+    )  # fmt: skip
+    truth = float((joint * np.log(joint / (joint.sum(axis=1)[:, None] * joint.sum(axis=0)))).sum())
+    assert abs(np.mean(found) - truth) < 0.015  # 0.02 if rare cells are taken for what was seen in them
 
 
 def test_equal_columns_have_their_entropy():

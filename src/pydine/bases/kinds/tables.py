@@ -121,8 +121,13 @@ def _conditional(counts: FloatArray, totals: FloatArray) -> float:
 def _bias(
     cell: NDArray[np.intp], counts: FloatArray, with_x: FloatArray, with_y: FloatArray, in_z: FloatArray
 ) -> float:
-    """N times what the plug-in information is too large by, about."""
-    total, squares, freedom, departures = 0.0, 0.0, 0.0, []
+    """N times what the plug-in information is too large by, about.
+
+    That follows from the mean of every cell. Means depart from those of independence by a factor of mean 1 and variance
+    v, which the chi-squared statistic says, and a cell's mean is its posterior one (gamma and Poisson, empirical
+    Bayes): a rare cell is near independence, and one of many rows is what it is.
+    """
+    squares, freedom, cells = 0.0, 0.0, []
     for k in np.flatnonzero(in_z > 0.0):
         here = cell[0] == k
         x, y = with_x[k] > 0.0, with_y[k] > 0.0
@@ -132,11 +137,10 @@ def _bias(
         expected, found = expected[x][:, y], found[x][:, y]
         squares += float(((found - expected) ** 2 / expected).sum())
         freedom += (int(x.sum()) - 1.0) * (int(y.sum()) - 1.0)
-        departures.append((expected.ravel(), found.ravel()))
+        cells.append((expected.ravel(), found.ravel()))
     usual = freedom + CHANCE * np.sqrt(2.0 * freedom)
-    share = min(1.0, usual / squares) if squares > 0.0 else 1.0
-    for expected, found in departures:
-        total += float(_excess(share * expected + (1.0 - share) * found).sum())
+    v = max(squares - usual, 0.0) / float(in_z.sum())
+    total = sum(float(_excess(expected * (1.0 + v * found) / (1.0 + v * expected)).sum()) for expected, found in cells)
     return total - float(_excess(with_x.ravel()).sum() + _excess(with_y.ravel()).sum() - _excess(in_z).sum())
 
 

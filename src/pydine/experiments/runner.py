@@ -130,13 +130,10 @@ def run(
     wanted = [(task, method) for task in tasks for method in task.methods]
     with table.only_run(path):
         rows = table.read_finished(path, columns)
-        asked, code = {_identity(task, method) for task, method in wanted}, code_version(scope=scope) if renew else ""
-
-        def is_done(row: Mapping[str, str]) -> bool:
-            is_old = renew and row["method"] not in foreign and row["code"] != code
-            return not (fresh or is_old) or table.identity(row) not in asked
-
-        rows = {i: row for i, row in rows.items() if is_done(row) and row["method"] not in transient}
+        asked = {_identity(task, method) for task, method in wanted} if fresh or renew else set()
+        if renew and not fresh:
+            asked &= _outdated(rows, foreign, code_version(scope=scope))
+        rows = {i: row for i, row in rows.items() if i not in asked and row["method"] not in transient}
         table.write(path, columns, rows.values())
         todo = [(t, m) for t, m in wanted if rows.get(_identity(t, m), {"error": "not run"})["error"]]
         with path.open("a", newline="") as file, _Progress(len(todo), console or Console(stderr=True)) as progress:
@@ -156,6 +153,11 @@ def run(
 
 def _identity(task: Task, method: str) -> table.Identity:
     return table.identity({**task.key, "method": method})
+
+
+def _outdated(rows: Mapping[table.Identity, Mapping[str, str]], foreign: Set[str], code: str) -> set[table.Identity]:
+    """Which rows are this library's, and of other code than this."""
+    return {i for i, row in rows.items() if row["method"] not in foreign and row["code"] != code}
 
 
 def _finished(

@@ -183,9 +183,14 @@ def test_progress_moves_before_the_end():
 
 
 def killing(folder, i):
-    """Ends the worker the first time that the fourth item is run."""
+    """Ends the worker the first time that the fourth item is run, once the caller has got enough of the others."""
+    import time
+
     mark = Path(folder) / "killed"
     if i == 3 and not mark.exists():
+        until = time.monotonic() + 60.0
+        while not (Path(folder) / "enough").exists() and time.monotonic() < until:
+            time.sleep(0.01)
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     with (Path(folder) / f"{i}").open("a") as file:
@@ -194,12 +199,18 @@ def killing(folder, i):
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_costs_its_own_tasks(tmp_path):
+def test_a_worker_that_is_killed_does_not_cost_what_has_arrived(tmp_path):
+    found, before = {}, []
     with joblib.parallel_config(backend="loky", n_jobs=2):
-        assert run(partial(killing, tmp_path), range(40), None) == [i * i for i in range(40)]
+        for i, square in arrivals(partial(killing, tmp_path), range(40), None):
+            assert i not in found
+            found[i] = square
+            if len(found) == 20:
+                before = list(found)
+                (tmp_path / "enough").touch()
+    assert found == {i: i * i for i in range(40)}
     assert (tmp_path / "killed").exists()
-    again = sum(len((tmp_path / f"{i}").read_text()) > 1 for i in range(40))
-    assert again < 20
+    assert [(tmp_path / f"{i}").read_text() for i in before] == ["x"] * 20
 
 
 def always_killed(i):

@@ -108,7 +108,7 @@ def test_ctrl_c(phase, folder, tmp_path_factory):
     with subprocess.Popen(start, cwd=folder, env=environment, **pipes) as process:
         said = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)  # a guard: what hangs is to fail
     assert said == "begun\n", err
     heard = [line for line in err.splitlines() if line and "compiling its kernels" not in line]
     heard = [line for line in heard if not line.endswith("rows to run")]

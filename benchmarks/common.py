@@ -21,7 +21,7 @@ import pandas as pd
 
 from pydine.experiments import runner
 from pydine.experiments.methods import foreign, methods_of
-from pydine.experiments.provenance import code_version, commit, git
+from pydine.experiments.provenance import BEYOND, code_version, commit, git
 from pydine.experiments.runner import Method, Task
 
 RESULTS = Path(__file__).parent / "results"
@@ -119,7 +119,8 @@ def _origins(rows: pd.DataFrame) -> str:
         return f"{len(rows)} rows.{warning}"
     counts = rows[["code", "commit"]].value_counts()
     codes = "; ".join(f"{origin(*names)} ({count} rows)" for names, count in counts.items())
-    return f"{codes}.{' **More than one version: run with --renew.**' * (len(counts) > 1)}{warning}"
+    current = {code_version(scope=scope) for scope in BEYOND}
+    return f"{codes}.{' **Some of earlier code: run with --renew.**' * (not set(rows.code) <= current)}{warning}"
 
 
 def report(path: Path, *sections: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rich.text import Text
 from pydine.experiments.figures import draw_estimates, draw_tests, save
 from pydine.experiments.grids import Grid, grid
 from pydine.experiments.methods import foreign, methods_of, needed, peers, usual_methods
+from pydine.experiments.provenance import ESTIMATES, TESTS
 from pydine.experiments.runner import run
 from pydine.experiments.summaries import convergence_summary, decision_summary, error_summary
 from pydine.experiments.table import Row
@@ -27,6 +29,8 @@ SUMMARIES = {
     "cit": decision_summary,
     "convergence": convergence_summary,
 }
+# What code ages the rows of an experiment.
+SCOPES = {"mi": ESTIMATES, "cmi": ESTIMATES, "cit": TESTS, "convergence": ESTIMATES}
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ def run_bench(
     jobs: int = 1,
     quick: bool = False,
     fresh: bool = False,
+    renew: bool = False,
     output: Path = DEFAULT_OUTPUT,
     console: Console | None = None,
 ) -> Bench:
@@ -105,6 +110,8 @@ def run_bench(
         A part of the experiment that takes about a minute.
     fresh : bool, default=False
         Whether to run again what the table in `output` already has.
+    renew : bool, default=False
+        Whether to run again only those of its rows that earlier code of this library computed.
     output : Path
         Folder of the table and the figure.
     console : rich.console.Console, optional
@@ -129,7 +136,8 @@ def run_bench(
             raise ImportError(needed(peer))
     table = Path(output) / f"{kind}.csv"
     tasks = chosen_grid.tasks(dict.fromkeys(methods))
-    rows = run(tasks, known, table, jobs=jobs, fresh=fresh, foreign=foreign(methods), console=console)
+    run_some = partial(run, jobs=jobs, fresh=fresh, renew=renew, scope=SCOPES[kind], console=console)
+    rows = run_some(tasks, known, table, foreign=foreign(methods))
     return draw(kind, rows, table, lambda: _figure(kind, rows, chosen_grid), notes)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from pydine.experiments.bench import DEFAULT_OUTPUT, Bench, draw
+from pydine.experiments.bench import DEFAULT_OUTPUT, SCOPES, Bench, draw
 from pydine.experiments.datasets import SEEDS, paper_mi
 from pydine.experiments.figures import draw_convergence
 from pydine.experiments.grids import Grid
@@ -26,6 +27,7 @@ def run_convergence(
     trials: int = 30,
     jobs: int = 1,
     fresh: bool = False,
+    renew: bool = False,
     output: Path = DEFAULT_OUTPUT,
     console: Console | None = None,
 ) -> Bench:
@@ -41,7 +43,7 @@ def run_convergence(
         Estimators, as in `pydine.experiments.bench.run_bench`; the oracle shows what the luck of the draws is.
     trials
         Datasets of each size, from 2 to 50.
-    jobs, fresh, output, console
+    jobs, fresh, renew, output, console
         As in `pydine.experiments.bench.run_bench`.
 
     Returns
@@ -54,5 +56,6 @@ def run_convergence(
     grid = Grid("I(X;Y)", paper_mi, {"n": tuple(sizes), "d": (d,), "rho": (RHO,)}, tuple(SEEDS[:trials]))
     table = Path(output) / "convergence.csv"
     tasks, others = grid.tasks(methods), foreign(methods)
-    rows = run(tasks, methods_of("mi"), table, jobs=jobs, fresh=fresh, foreign=others, console=console)
+    run_some = partial(run, jobs=jobs, fresh=fresh, renew=renew, scope=SCOPES["convergence"], console=console)
+    rows = run_some(tasks, methods_of("mi"), table, foreign=others)
     return draw("convergence", rows, table, lambda: draw_convergence(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +43,10 @@ def bench(
     fresh: Annotated[
         bool, typer.Option("--fresh", metavar=options.FLAG, help="Forget the results of earlier runs.")
     ] = False,
+    renew: Annotated[
+        bool,
+        typer.Option("--renew", metavar=options.FLAG, help="Run again what an earlier version of pydine computed."),
+    ] = False,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.")] = Path(
         "pydine-bench"
     ),
@@ -56,7 +61,8 @@ def bench(
 
     names = [name.strip() for item in methods or () for name in item.split(",")] or None
     with backend.running(None if jobs == 1 else jobs):
-        found = run_bench(kind.value, methods=names, trials=trials, jobs=jobs, quick=quick, fresh=fresh, output=output)
+        run = partial(run_bench, methods=names, trials=trials, jobs=jobs, quick=quick, output=output)
+        found = run(kind.value, fresh=fresh, renew=renew)
     rows = found.summary()
     record = {"kind": kind.value, "table": str(found.table), "summary": rows, "notes": found.notes}
     answer(form, record, rows, lambda: found)

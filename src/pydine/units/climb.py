@@ -14,7 +14,8 @@ from pydine.units.rungs.rung import Rung
 from pydine.units.unit import Model
 
 # answer: gains in held-out log-likelihood over the rungs below, in nats, at which a rung begins to count and counts in
-# full. If its true weight is 0, twice the gain is half chi-square with one degree of freedom: levels of 0.04 and 0.001.
+# full. If its true weight is 0, twice the gain is, with equal probability, 0 or chi-square with one degree of freedom:
+# levels of 0.04 and 0.001.
 FIRST_GAIN, FULL_GAIN = 1.5, 4.5
 # answer: a rung is dropped at the end of the climb if that costs less held-out log-likelihood than this, in nats: a
 # fifth of what it takes to begin to count. The mixture hardly changes, and there is less to average over folds.

@@ -1,1 +1,1 @@
-"""From a question to nats, once for every door: settings, what is determined, fitting, columns of any kind."""
+"""From a question to nats, shared by all entry points: settings, determined columns, fitting, columns of any kind."""

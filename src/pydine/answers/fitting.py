@@ -1,7 +1,7 @@
 """From a question to nats: flows, base distributions on their latents, and their average.
 
-`fit` asks `policy.mapped` for latents, which asks the workshop for units; `_fit_bases` models the latents and weighs
-the bases; an `InformationEstimate` is what comes out.
+`fit` gets latents from `policy.mapped`, which gets units from the workshop; `_fit_bases` fits bases to the latents and
+weights them; the result is an `InformationEstimate`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pydine.work.execution import run
 from pydine.work.plan import autoregressive, unique
 from pydine.work.threads import one_thread
 
-# Other kinds of column, the paper's flows and tuning are imported where they are asked for.
+# Other kinds of column, the paper's flows and tuning are imported only where they are used.
 if TYPE_CHECKING:
     from pydine.answers.mixed import MixedFit
     from pydine.latents.paper import PaperFlow
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
-SENSITIVITY_ROWS = 300  # answer: that the mean square of a derivative is taken over
-SPARE_ROWS = 10  # answer: that a fold leaves to learn from, beside one for each latent
+SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
+SPARE_ROWS = 10  # answer: least degrees of freedom outside of a fold, beside one for each latent
 
 
 class Part(NamedTuple):
-    """One base of an average: what it counts, the maps that it was fitted on, and their latents."""
+    """One base of an average: its weight, the maps whose latents it was fitted to, and these latents."""
 
     weight: float
     flow: RankFlow | PaperFlow
@@ -57,14 +57,14 @@ class Part(NamedTuple):
     base: FittedBase
 
     def of_rows(self, rows: RowArray | slice) -> FloatArray:
-        """Log-ratios of rows of the table."""
+        """Log-ratios of rows of the table, in nats."""
         both, view = self.latents.both[:, rows], self.latents.view
         return self.base.log_ratio(both if view is None else view(both), self.latents.z[:, rows])
 
 
 @dataclass(frozen=True)
 class NewRows:
-    """Pointwise information of new rows: weights of bases, their maps, how they see latents, and their log-ratios."""
+    """Pointwise information of new rows, from the bases' weights, maps, views of the latents, and log-ratios."""
 
     members: tuple[tuple[float, RankFlow | PaperFlow, View | None, LogRatio], ...]
 
@@ -79,21 +79,21 @@ class NewRows:
 
 @dataclass(frozen=True)
 class Fit:
-    """Everything that was learned of a question.
+    """Everything that was learned about a question.
 
     Parameters
     ----------
     question : Question
-        Without the columns that add nothing.
+        Without redundant columns.
     flow : RankFlow or PaperFlow
-        The maps of the paper: each side's latents are independent of each other.
+        The autoregressive maps, as in the paper: the latents of a side are independent of each other.
     latents : Latents
-        Those of `flow`.
+        Latents of `flow`.
     parts : tuple of Part
-        The bases that were fitted, those that count; each to the latents of `flow`, or of maps column by column.
+        The bases that have weight, each fitted to the latents of `flow`, or of maps column by column.
     information : InformationEstimate
     trials : tuple of Trial
-        What tuning tried, the best first; empty if nothing was tuned.
+        The settings that tuning tried, the best first; empty if nothing was tuned.
     """
 
     question: Question
@@ -105,16 +105,16 @@ class Fit:
 
     @property
     def heaviest(self) -> Part:
-        """The base that counts most."""
+        """The base with the largest weight."""
         return max(self.parts, key=lambda part: part.weight)
 
     @property
     def plain_value(self) -> float:
-        """The information without what flows have missed, in nats."""
+        """The information without the correction for what flows have missed, in nats."""
         return float(sum(part.weight * part.base.value for part in self.parts))
 
     def of_new_rows(self) -> NewRows:
-        """What gives new rows their pointwise information, without the rows that were fitted."""
+        """The function that gives new rows their pointwise information; it does not hold the fitted rows."""
         return NewRows(tuple((p.weight, p.flow, p.latents.view, p.base.log_ratio) for p in self.parts))
 
     def of_rows(self, rows: RowArray | slice) -> FloatArray:
@@ -123,7 +123,7 @@ class Fit:
         return total
 
     def held_out(self) -> FloatArray | None:
-        """Pointwise information of the sample's rows, each by models that have not seen it; None if some saw all."""
+        """Pointwise information of the rows, by models that have not seen them; None if not all were held out."""
         if any(len(part.base.held_out) < self.latents.n_rows for part in self.parts):
             return None  # flows learned from some of the rows, and the others were not held out
         total: FloatArray = np.sum([part.weight * part.base.held_out for part in self.parts], axis=0)
@@ -140,7 +140,7 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
     settings : Settings
         Checked.
     workshop : Workshop, optional
-        Of the question's table, if there is one already: what it made is not made again.
+        The workshop of the question's table, if there is one already: what it has made is not made again.
 
     Returns
     -------
@@ -178,9 +178,9 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
 
 
 def _sensitivity(part: Part, unlearned: float) -> float:
-    """How fast noise in the latents takes off what a base says, for each column and each nat that is unlearned.
+    """How fast noise in the latents reduces a base's information, for each column and each nat that is unlearned.
 
-    Counts what its own latents may not have learned; `unlearned` is that of the question.
+    The mean over latents is weighted by what their own units may not have learned; `unlearned` is that of the question.
     """
     latents = part.latents.seen()
     dx, dy, _ = latents.dimensions
@@ -192,7 +192,7 @@ def _sensitivity(part: Part, unlearned: float) -> float:
 
 
 def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned:
-    """Information with what flows have missed put back, at no cost."""
+    """Information corrected for what flows have missed, by their optimism, which needs no further fits."""
     dx, dy, _ = latents.dimensions
     unlearned = between(latents.unlearned, dx)
     fast = sum(part.weight * _sensitivity(part, unlearned) for part in parts) if unlearned > 0.0 else 0.0
@@ -201,7 +201,7 @@ def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned
 
 
 def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Settings) -> Learned:
-    """The same, calibrated by data that the flows generate if that is asked for."""
+    """As `learned_of`, and calibrated with data that the flows generate if ``interval="calibrated"``."""
     learned = learned_of(found.latents, parts, value)
     if settings.interval != "calibrated" or found.latents.dimensions[2] == 0 or not isinstance(found.flow, RankFlow):
         return learned
@@ -220,7 +220,7 @@ def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Setti
 def answered(
     latents: Latents, learned: Learned, sampling: float
 ) -> tuple[float, float, tuple[float, float], dict[str, object]]:
-    """The value, its standard error, the errors downwards and upwards, and what they are made of."""
+    """The value, its standard error, the errors downwards and upwards, and details with their parts."""
     algorithm = algorithmic_error(latents)
     below, above, error = map(float, learned.errors(np.hypot(sampling, algorithm)))
     uncertainty = {
@@ -233,7 +233,7 @@ def answered(
 
 
 def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
-    """What is known of a question, in nats: what was estimated, or the verdict."""
+    """The answer to a question, in nats: the estimate, or the value of the verdict."""
     if isinstance(answer, Verdict):
         error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan
         return _information(question, answer.value, error, "gaussian", {"verdict": answer.name})
@@ -278,7 +278,7 @@ def _information(
 
 
 def entropy_of(table: Table, columns: Sequence[int]) -> float:
-    """Plug-in entropy of discrete columns together, in nats; infinite if one of them is continuous, or partly so."""
+    """Plug-in joint entropy of discrete columns, in nats; infinite if one of them is continuous, or partly so."""
     if not table.kinds or any(table.kind(i) is Kind.CONTINUOUS or len(atoms_of_column(table, i)) for i in columns):
         return np.inf
     from pydine.bases.kinds.tables import codes_of, entropy
@@ -287,7 +287,7 @@ def entropy_of(table: Table, columns: Sequence[int]) -> float:
 
 
 def atoms_of_column(table: Table, i: int) -> FloatArray:
-    """Point masses of a column of steps that is otherwise continuous; none of others."""
+    """Point masses of an ordinal column that is otherwise continuous; empty for other columns."""
     return atoms_of(table.columns[i]) if table.kind(i) is Kind.ORDINAL else np.empty(0)
 
 
@@ -322,7 +322,7 @@ def _tune(question: Question, settings: Settings) -> list[Trial]:
 def _fit_bases(
     question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow
 ) -> tuple[tuple[Part, ...], dict[str, object]]:
-    """Fit the base that the settings name, or all of them, averaged by how well they predict held-out rows."""
+    """Fit the base that the settings name, or all bases, weighted by how well they predict held-out rows."""
     latents, folds = fitted[1], settings.n_folds
     gaussian = GaussianBase(folds, corrected=settings.algorithm != "paper").fit(latents.seen())
     alone = (Part(1.0, *fitted, gaussian),)
@@ -365,9 +365,10 @@ def _fit_bases(
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:
-    """Maps column by column, which bases beyond the Gaussian one need: a side keeps what ties its columns together.
+    """Maps column by column, as bases other than the Gaussian need: they keep the dependence within a side.
 
-    They take no more of z out than is there: a projection that costs a covariance nothing blurs a shape.
+    The projection is softened, so that it takes out only as much as the latents depend on z: noise that does not bias a
+    covariance would blur a shape.
     """
     untied = without_ties(question)
     is_scalar = max(question.dimensions[:2]) == 1

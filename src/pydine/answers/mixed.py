@@ -1,8 +1,8 @@
 """From a question about columns of any kind to nats and latents.
 
-Point masses in a continuous column (zeros of a rainfall) are taken apart by the chain rule. With A which of the
-masses, or none, a row holds, I(X;Y|Z) = I(A;Y|Z) + P(none) I(X;Y|Z, none), and each part is a question of its own,
-about a label and about continuous rows.
+Point masses in a continuous column (the zeros of rainfall, say) are separated by the chain rule. If A says which of the
+masses a row is at, or none, I(X;Y|Z) = I(A;Y|Z) + P(none) I(X;Y|Z, none), and each part is a question of its own: one
+about a label, and one about the continuous rows.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray, RowArray
 from pydine.work.cache import UnitCache
 
-LEAST_BULK = 50  # answer: rows beside the point masses, for them to be a question of their own
+LEAST_BULK = 50  # answer: least rows beside the point masses for these to be a question of their own
 
 
 @dataclass(frozen=True, eq=False)
 class MixedFit:
-    """Everything that was learned of a question about columns of any kind, as `fitting.Fit` has it for continuous ones.
+    """Everything that was learned about a question on columns of any kind, as `fitting.Fit` for continuous ones.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class MixedFit:
     maker : MixedMaker
     estimate : MixedEstimate
     base : str
-        What the estimate is called: ``"table"``, ``"mixed"``, or ``"gaussian"`` for the closed form of residuals.
+        Name of the estimate: ``"table"``, ``"mixed"``, or ``"gaussian"`` for the closed form of residuals.
     """
 
     question: Question
@@ -56,7 +56,7 @@ class MixedFit:
 
     @cached_property
     def latents(self) -> Latents:
-        """Residuals of both sides given z: what is tested, and drawn."""
+        """Residuals of both sides given z, which tests and figures use."""
         found = self.maker.latents(self.columns)
         if found is None:
             raise ValueError("what is given determines a side, and nothing of it is left to tell.")
@@ -64,7 +64,7 @@ class MixedFit:
 
     @property
     def heaviest(self) -> MixedFit:
-        """What counts most, which has the latents that are drawn: this."""
+        """The part whose latents figures show: this fit itself, which has no parts."""
         return self
 
     def of_rows(self, rows: RowArray | slice) -> FloatArray:
@@ -72,18 +72,18 @@ class MixedFit:
         return self._of_all(self.estimate.in_sample)[rows]
 
     def held_out(self) -> FloatArray:
-        """The same by models that have not seen them, shape (n,)."""
+        """Pointwise information of the sample's rows, by models that have not seen them, in nats, shape (n,)."""
         return self._of_all(self.estimate.held_out)
 
     def _of_all(self, known: FloatArray) -> FloatArray:
-        """What is known of rows, or, if that is of some only, what their models say of all, shape (n,)."""
+        """Log-ratios of all rows, shape (n,): `known`, or if these are of some rows only, those by their models."""
         if len(known) == self.columns.n_rows:
             return known
         x, y, z = (np.ascontiguousarray(self.question.table.columns[list(b)].T) for b in self.question.blocks)
         return self.of_new_rows()(x, y, z)
 
     def of_new_rows(self) -> MixedRows:
-        """What maps new rows, and gives them their pointwise information."""
+        """Maps new rows to residuals, and gives them their pointwise information."""
         columns = self.columns
         models = self.estimate.models
         if models is None:
@@ -99,8 +99,8 @@ class MixedFit:
 class MixedRows:
     """New rows of a question about columns of any kind, by densities of its columns.
 
-    Where the estimate itself came from a table of frequencies, or was put together from point masses and the rest,
-    densities say of single rows what it says of all.
+    Densities are used for single rows even where the estimate itself came from a contingency table, or was put together
+    from point masses and the rest.
     """
 
     columns: MixedColumns
@@ -115,7 +115,7 @@ class MixedRows:
         return self.models.log_density(self.columns.rows(x, y, z))
 
     def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What is left of rows given z, shapes (m, d) and (m, d')."""
+        """Residuals of rows given z, shapes (m, d) and (m, d')."""
         rows = self.columns.rows(x, y, z)
         sides: dict[str, list[FloatArray]] = {"x": [], "y": []}
         for conditional in self.models.alone:
@@ -125,7 +125,7 @@ class MixedRows:
 
 
 def mixed_maker(settings: Settings) -> MixedMaker:
-    """Where units of mixed questions are made with these settings."""
+    """The maker of residuals for questions about columns of any kind, with these settings."""
     return MixedMaker(settings.ladder(), settings.cache or UnitCache(), settings.n_jobs)
 
 
@@ -138,7 +138,7 @@ class Tested(NamedTuple):
 
     @property
     def information(self) -> float:
-        """By the Gaussian closed form; below the entropy of a discrete side."""
+        """Information by the Gaussian closed form, in nats; kept below the entropy of a discrete side."""
         if self.latents.has_second:
             return closed_form(self.latents, self.bound)[0]
         dx, dy, _ = self.latents.dimensions
@@ -147,7 +147,7 @@ class Tested(NamedTuple):
 
 
 def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
-    """What a test of a question about columns of any kind works on, unless its answer is known without."""
+    """The latents for a test of a question about columns of any kind, or a verdict if the answer is known already."""
     if not is_mixed(question):
         plain = with_plain_given(question)
         found = mapped(plain, workshop if plain is question else workshop.on(plain.table))
@@ -170,9 +170,9 @@ def fit_mixed_question(
     question : Question
     settings : Settings
     fit : callable
-        Answers the questions that point masses lead to.
+        Answers the two questions into which point masses split a question.
     workshop : Workshop, optional
-        Of the question's table, if there is one already.
+        The workshop of the question's table, if there is one already.
     """
     maker = mixed_maker(settings)
     columns = MixedColumns.of(question, determined(question, workshop or settings.workshop(question.table)))
@@ -199,9 +199,10 @@ def fit_mixed_question(
 
 
 def _apart(question: Question, sides: Sequence[str]) -> tuple[Question, Question, RowArray] | None:
-    """A question whose x, or y, has point masses as one about which of them and one about the rows with none.
+    """Split a question whose x or y has point masses into one about which mass it is, and one about the other rows.
 
-    The first of the sides that has some is taken apart first. None if no side is a single column with point masses.
+    The first of `sides` with point masses is split; also returns the other rows. None if no side is a single column
+    with point masses.
     """
     for side in sides:
         places = question.x if side == "x" else question.y
@@ -226,7 +227,7 @@ def _apart(question: Question, sides: Sequence[str]) -> tuple[Question, Question
 def _with(question: Question, i: int, values: FloatArray, kind: Kind, rows: RowArray | slice = slice(None)) -> Question:
     """A question with other values, of another kind, in its i-th column, about some of the rows.
 
-    Given columns that are constant in those rows tell nothing there, and go; so do columns that nobody asks about.
+    Given columns that are constant in those rows are dropped; so are columns that are not part of the question.
     """
     table = question.table
     sides = (*question.x, *question.y)
@@ -241,7 +242,7 @@ def _with(question: Question, i: int, values: FloatArray, kind: Kind, rows: RowA
 def _chained(
     which: Question, bulk: Question, rows: RowArray, question: Question, fit: Callable[[Question], object]
 ) -> MixedEstimate | Verdict:
-    """The chain rule: what the point masses tell, and what the rows beside them do, by their share."""
+    """The chain rule: the information in the point masses, plus that in the other rows times their share."""
     n = question.table.n_samples
     parts = [fit(which), fit(bulk) if _varies(bulk) else Verdict.NOTHING_LEFT]
     if Verdict.INFINITE in parts:
@@ -272,7 +273,7 @@ def _varies(question: Question) -> bool:
 
 
 def _of_part(part: object) -> MixedEstimate:
-    """What a part of a chain says, whichever kind of fit it is."""
+    """The estimate of one part of the chain rule, whichever kind of fit it is."""
     if isinstance(part, MixedFit):
         return replace(part.estimate, in_sample=part.of_rows(slice(None)), held_out=part.held_out())
     information, held = part.information, part.held_out()  # type: ignore[attr-defined]

@@ -1,11 +1,12 @@
-"""What z determines, and information that is infinite: one policy for every door.
+"""Columns that z determines, and information that is infinite: one policy for all entry points.
 
-If z determines x, nothing of x is left to tell anything: the information is exactly 0 and the p-value is 1. If x and
-y determine each other, given z, and their values do not repeat, the information is infinite and the p-value is the
-smallest positive number. A side of several columns goes on without those that z, or its other columns, determine. A
-table goes on, whatever one of its columns is.
+If z determines x, nothing of x is left to be informative: the information is exactly 0 and the p-value is 1. If x and y
+determine each other given z, and their values do not repeat, the information is infinite and the p-value is the
+smallest positive number. From a side of several columns, those that z or its other columns determine are dropped. In a
+table of many columns, a determined column affects only its own questions.
 
-Steps and labels are determined by a cut of one column of z, or by its steps and labels, as far as the rows tell.
+Steps and labels count as determined if a cut through one column of z, or the steps and labels of z, predict them
+without error in all rows, and rows are enough to tell that from chance.
 """
 
 from __future__ import annotations
@@ -34,35 +35,35 @@ from pydine.types import FloatArray
 if TYPE_CHECKING:
     from pydine.latents.paper import PaperFlow
 
-CLEAR_VARIANCE = 1e-6  # guard: of combinations of latents, so far above the smallest that rounding does not matter
-LEAST_ODDS = 1e6  # answer: against chance, from which on steps that a column of z meets one after another are its own
+CLEAR_VARIANCE = 1e-6  # guard: of combinations of latents: so far above the smallest that rounding does not matter
+LEAST_ODDS = 1e6  # answer: odds against chance from which on values that a cut of z separates count as determined by it
 
 
 class DeterminedWarning(UserWarning):
-    """What is conditioned on determines a column: nothing of it is left that could tell anything."""
+    """The columns that are conditioned on determine a column: nothing of it is left to be informative."""
 
 
 class Verdict(Enum):
-    """What is known of a question without an estimate, by its value in nats."""
+    """An answer that is known without an estimate, by its value in nats."""
 
     NOTHING_LEFT = 0.0
     INFINITE = np.inf
 
     @property
     def reason(self) -> str:
-        """In words."""
+        """The verdict in words."""
         if self is Verdict.NOTHING_LEFT:
             return "what is given determines a side, and nothing of it is left to tell"
         return "the sides determine each other, and their information is infinite as far as the rows tell"
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis of independence; never 0."""
+        """P-value of the null hypothesis of independence; never 0."""
         return 1.0 if self is Verdict.NOTHING_LEFT else float(np.finfo(np.float64).tiny)
 
 
 class Mapped(NamedTuple):
-    """A question without the columns that add nothing, its maps, and its latents."""
+    """A question without redundant columns, its maps, and its latents."""
 
     question: Question
     flow: RankFlow | PaperFlow
@@ -70,7 +71,7 @@ class Mapped(NamedTuple):
 
 
 def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
-    """Map the columns of a question to latents, unless its answer is known without."""
+    """Map the columns of a question to latents, unless its answer is known without them."""
     plain = reduced(question, workshop)
     if isinstance(plain, Verdict):
         return plain
@@ -90,9 +91,10 @@ def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
 
 
 def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
-    """A question without repeated columns and without columns that z determines, or the verdict that this leads to.
+    """A question without duplicate columns and without columns that z determines, or the verdict that follows.
 
-    Columns count as the same up to strictly monotone functions, and as determined if they are linear in others.
+    Columns are duplicates if each is a strictly monotone function of the other, and determined if they are linear in
+    others.
     """
     signatures = question.table.signatures
     given = _first_of(question.given, signatures)
@@ -107,7 +109,7 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
 
 
 def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:
-    """The latents of a question whose sides determine each other: values that repeat are spread first."""
+    """The latents of a question whose sides determine each other, after jitter on tied values."""
     untied = without_ties(question)
     if untied is question:
         return Verdict.INFINITE
@@ -115,7 +117,7 @@ def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:
 
 
 def _first_of(columns: Sequence[int], signatures: Sequence[bytes]) -> tuple[int, ...]:
-    """Columns whose signature is met for the first time."""
+    """The first column of each signature."""
     first: dict[bytes, int] = {}
     for i in columns:
         first.setdefault(signatures[i], i)
@@ -136,8 +138,8 @@ def left_over(columns: Sequence[int], given: Sequence[int], workshop: Workshop) 
     left: NDArray[np.bool_] = _beyond(scores, workshop.scores(given)).var(axis=1) > SMALLEST_VARIANCE
     scale, standardised = _standardised(own)
     residuals = _beyond(standardised, _standardised(workshop.table.columns[list(given)])[1])
-    # In a column with heavy tails a few rows make all of the variance, beside which what is left of the others may look
-    # like rounding. So what looks like it is to be so in ranks, too.
+    # In a column with heavy tails nearly all of the variance comes from a few rows, beside which the residuals of the
+    # others may look like rounding. So a column counts as determined only if its ranks are, too.
     for k in np.flatnonzero(left & (residuals.var(axis=1) <= SMALLEST_VARIANCE)):
         linear = workshop.map_of(columns[k])(own[k] - scale[k] * residuals[k])
         left[k] = (scores[k] - linear).var() > SMALLEST_VARIANCE
@@ -145,7 +147,7 @@ def left_over(columns: Sequence[int], given: Sequence[int], workshop: Workshop) 
 
 
 def determined(question: Question, workshop: Workshop) -> frozenset[int]:
-    """Columns of both sides, of whatever kinds, that what is given determines, by their positions in the table."""
+    """Positions in the table of those columns of both sides, of any kind, that the given columns determine."""
     sides, given, table = (*question.x, *question.y), question.given, question.table
     if not given:
         return frozenset()
@@ -161,12 +163,12 @@ def determined(question: Question, workshop: Workshop) -> frozenset[int]:
 
 
 def _cells(columns: FloatArray) -> NDArray[np.intp]:
-    """Which combination of values of columns (d, n) each row has, shape (n,)."""
+    """Code of each row's combination of values of columns (d, n), shape (n,)."""
     return np.unique(columns, axis=1, return_inverse=True)[1].ravel()
 
 
 def _is_constant_in(codes: NDArray[np.intp], cells: NDArray[np.intp]) -> bool:
-    """Whether every cell has one code only, and rows are so many that this says something."""
+    """Whether every cell has one code only, and rows are enough for this to be no chance."""
     from pydine.latents.kinds.column import ROWS_PER_FREQUENCY
 
     levels, count = int(codes.max()) + 1, int(cells.max()) + 1
@@ -176,7 +178,7 @@ def _is_constant_in(codes: NDArray[np.intp], cells: NDArray[np.intp]) -> bool:
 
 
 def _is_cut(codes: NDArray[np.intp], column: FloatArray) -> bool:
-    """Whether a column (n,) that grows meets every code once, one after another, and chance would hardly do that."""
+    """Whether each code occupies one interval of a column (n,), and this is unlikely by chance."""
     order = np.lexsort((codes, column))
     changes = np.flatnonzero(np.diff(codes[order]))
     counts = np.bincount(codes)
@@ -206,9 +208,9 @@ def _standardised(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _is_clear(latents: Latents) -> bool:
-    """Whether the covariances of both sides say that no latent is a combination of others: rows need not be asked.
+    """Whether the covariances of both sides show that no latent is a combination of others, without use of the rows.
 
-    Functions of z at all rows take longer than most of an estimate, where rows are many.
+    Where rows are many, evaluating the functions of z at all of them takes longer than most of an estimate.
     """
     dx, covariance = latents.dimensions[0], latents.cross_product / latents.dof
     sides = covariance[:dx, :dx], covariance[dx:, dx:]
@@ -216,7 +218,7 @@ def _is_clear(latents: Latents) -> bool:
 
 
 def _independent(columns: FloatArray) -> list[int]:
-    """Which of columns (d, n) to keep so that none is constant or a combination of others, in order."""
+    """Positions of columns (d, n) to keep so that none is 0 or a linear combination of others, in order."""
     if len(columns) == 1:
         return [0] if columns.var() > SMALLEST_VARIANCE else []
     factor, pivots = qr(columns.T, mode="r", pivoting=True)
@@ -226,14 +228,14 @@ def _independent(columns: FloatArray) -> list[int]:
 
 
 def warn_if_determined(verdict: Verdict, question: Question) -> None:
-    """Say that nothing is left of a side of a question."""
+    """Warn if nothing is left of a side of a question."""
     if verdict is Verdict.NOTHING_LEFT:
         x, y, _ = (", ".join(names) for names in question.names)
         warn_determined([f"{x} and {y}"])
 
 
 def warn_determined(pairs: Iterable[str]) -> None:
-    """Say of which questions nothing is left, once for all."""
+    """Warn, once for all of them, that nothing is left of a side of these questions."""
     names = list(dict.fromkeys(pairs))
     if names:
         shown = [*names[:5], *([f"{len(names) - 5} more"] if len(names) > 5 else [])]

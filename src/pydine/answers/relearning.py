@@ -1,8 +1,8 @@
-"""What an estimate loses because flows have to be learned: the fitted flow as a generative model.
+"""What an estimate loses because flows have to be learned, with the fitted flow as a generative model.
 
-Parametric bootstrap: the sample's latents are permuted over the rows of z and mapped back through the fitted flows. In
-such data the effect of z is the one that the flows have learned, and x and y depend on each other, given z, as the
-latents do. Estimates from them fall short of the sample's own by what is lost in learning the effect of z anew.
+It is a parametric bootstrap: the sample's latents are permuted over the rows of z and mapped back through the fitted
+flows. In such data the effect of z is what the flows have learned, and x and y depend on each other given z as the
+latents do. Estimates from them fall short of the sample's own by what is lost in learning the effect of z again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydine.latents.functions import FARTHEST_SCORE
 from pydine.types import FloatArray
 from pydine.units.rows import SEED
 
-REPLICATES = 5  # answer: datasets that are generated; their mean is then known to half of their spread
+REPLICATES = 5  # answer: datasets that are generated; the error of their mean is about half of their deviation
 
 
 def replicates(flow: RankFlow, latents: Latents) -> list[Question]:

@@ -1,4 +1,4 @@
-"""Every knob of an estimate, once: checked, and seeded, when it is made."""
+"""All settings of an estimate, with their checks and the seed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ LEAST = {"n_components": 1, "hidden_units": 1, "n_networks": 0, "n_folds": 2, "m
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything an estimate depends on beside the data; the parameters of `DINE`, where they are described.
+    """Everything that an estimate depends on beside the data: the parameters of `DINE`, where they are described.
 
-    `n_jobs` and `cache`, where units are looked for before they are fitted, change the time and not the result.
+    `n_jobs` and `cache`, where units are looked up before they are fitted, affect the time and not the result.
     """
 
     base: str = "auto"
@@ -65,7 +65,7 @@ class Settings:
         return cls(algorithm=algorithm, **{**paper, **changes})
 
     def check(self) -> None:
-        """Refuse what cannot be meant, naming the parameter."""
+        """Raise a ValueError that names the first invalid parameter."""
         for name, choices in (("base", BASES), ("algorithm", ALGORITHMS), ("interval", INTERVALS)):
             if getattr(self, name) not in choices:
                 expected = " or ".join(map(repr, choices))
@@ -103,18 +103,18 @@ class Settings:
         return PaperSettings(self.hidden_units, self.n_components, self.max_iter, seed=self.seed())
 
     def tuned(self, best: Trial) -> Settings:
-        """The same settings with what tuning found best."""
+        """The same settings with the best values that tuning found."""
         return replace(
             self, n_components=best.components, hidden_units=best.hidden_units, weight_decay=best.weight_decay
         )
 
     def seeded(self) -> Settings:
-        """The same settings, checked, with the seed drawn: whatever is asked of them now draws it no second time."""
+        """The same settings, checked, with the seed drawn once and for all: every later use has the same seed."""
         self.check()
         return replace(self, random_state=self.seed())
 
     def seed(self) -> int:
-        """Return a seed for generators of our own. NumPy's global generator is neither used nor set."""
+        """Return a seed for separate generators. NumPy's global generator is neither used nor seeded."""
         state = self.random_state
         if state is None:
             return int(np.random.SeedSequence().generate_state(1)[0])
@@ -127,7 +127,7 @@ class Settings:
         raise ValueError(f"random_state must be a non-negative integer, a generator or None, but got {state!r}.")
 
     def workshop(self, table: Table) -> Workshop:
-        """Where the units of a table are made with these settings."""
+        """A workshop for the units of a table, with these settings."""
         return Workshop(table, self.ladder(), self.cache, self.n_jobs)
 
 

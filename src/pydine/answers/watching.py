@@ -1,4 +1,4 @@
-"""A bar in notebooks for questions that take longer than two seconds, counted in flows."""
+"""A progress bar in notebooks, counted in flows, for questions that take longer than two seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Answer = TypeVar("Answer")
 
 
 def shown_in_notebooks(label: str) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
-    """Have a door show in a notebook how far it is, unless somebody watches already."""
+    """Let an entry point show its progress in a notebook, unless it is shown already."""
 
     def decorate(door: Callable[P, Answer]) -> Callable[P, Answer]:
         @wraps(door)

@@ -12,20 +12,19 @@ from pydine.bases.base import FittedBase, LogRatio, in_errors, mean_and_error
 from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray
 
-# answer: standard errors by which a richer base must predict held-out rows better: to begin to count, and to count
-# alone.
+# answer: gains in held-out log-ratio, in standard errors, at which a richer base begins to count, and counts alone.
 TAKES_OVER = 2.0, 4.0
-ADDS = 0.0, 2.0  # answer: the same of a base that has all members of the one before it and more
+ADDS = 0.0, 2.0  # answer: as TAKES_OVER, for a base that has all members of the one before it and more
 
 
 def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:
-    """What each of several bases, from plain to rich, counts, shape (bases,).
+    """Weights of several bases, ordered from plain to rich, shape (bases,).
 
-    A richer base takes over from the average of the plainer ones as it predicts held-out rows better than they do: not
-    at all below two standard errors of its gain, altogether from four on. What a plain base loses to the noise of its
-    covariance is no gain of the others (`FittedBase.promise`). The last bases, as many as are `nested`, are
-    stacks of which each has the members of the one before it: none is more of a risk than the others, so they are
-    averaged first, each by whether it is better at all, and take over together.
+    A richer base takes over from the average of the plainer ones as far as it predicts held-out rows better than they
+    do: not at all if its gain is below two standard errors, altogether from four on. What a plain base loses to the
+    noise of its estimated covariance does not count as a gain of the others (`FittedBase.promise`). The last `nested`
+    bases are stacks, each of which has the members of the one before it. None of them is riskier than the others, so
+    they are averaged first, each with a weight as soon as it is better at all, and take over together.
     """
     plain, rich = bases[: len(bases) - nested], bases[len(bases) - nested :]
     within, held = _climbed(rich, ADDS)
@@ -37,7 +36,7 @@ def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:
 
 
 def _climbed(bases: Sequence[FittedBase], errors: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
-    """What each of several bases counts, if each takes over by so many standard errors, and their average (n,)."""
+    """Weights of several bases, each of which takes over between two numbers of `errors`, and their average (n,)."""
     weights, held = np.ones(1), bases[0].promise
     for base in bases[1:]:
         share = smooth_step(in_errors(base.promise - held), *errors)
@@ -64,9 +63,10 @@ def _held_out(counted: Sequence[tuple[float, FittedBase]]) -> FloatArray:
 
 
 def pooled(weights: FloatArray, bases: Sequence[FittedBase]) -> tuple[float, float]:
-    """The weighted mean of what bases say, in nats, and its standard error.
+    """The weighted mean of the bases' values, in nats, and its standard error.
 
-    That adds how far each base is from the mean to what each says of itself (Buckland, Burnham and Augustin 1997).
+    The error combines each base's own standard error with its distance from the mean (Buckland, Burnham and Augustin
+    1997).
     """
     value = float(sum(weight * base.value for weight, base in zip(weights, bases, strict=True)))
     errors = [np.hypot(base.standard_error, base.value - value) for base in bases]
@@ -74,10 +74,10 @@ def pooled(weights: FloatArray, bases: Sequence[FittedBase]) -> tuple[float, flo
 
 
 def of_all_rows(base: FittedBase, some: FittedBase, every: FittedBase) -> FittedBase:
-    """A base that learned from some of the rows, with what all rows say as far as the Gaussian base sees it.
+    """Extend a base that learned from some of the rows to all rows, by what the Gaussian base says of both.
 
-    That is double sampling's regression estimator (Cochran 1977, 12.6): what is dear to know is known of some rows,
-    what it goes along with of all. `some` and `every` are the Gaussian base of these rows and of all.
+    That is the regression estimator of double sampling (Cochran 1977, 12.6): the costly quantity is known for some
+    rows, a correlated one for all. `some` and `every` are the Gaussian base of those rows and of all rows.
     """
     plain, rich = some.held_out - some.held_out.mean(), base.held_out - base.held_out.mean()
     spread = float(plain @ plain)
@@ -90,7 +90,7 @@ def of_all_rows(base: FittedBase, some: FittedBase, every: FittedBase) -> Fitted
 
 
 def moved(base: FittedBase, before: FittedBase, now: FittedBase) -> FittedBase:
-    """The same base where the Gaussian one, `before` and `now`, is of more rows than it was."""
+    """Update a base from `of_all_rows` when the Gaussian base changes, as rows are added, from `before` to `now`."""
     if base.slope == 0.0:
         return base
     value = base.value + base.slope * (now.value - before.value)

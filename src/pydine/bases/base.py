@@ -4,13 +4,13 @@ A base is a model of how the latents of x and y depend on each other (paper, "CM
 for any family of base distributions). Its contract is small. `Base.fit` takes `Latents` and returns a `FittedBase`:
 
 - ``value`` and ``standard_error``, in nats;
-- ``held_out``, shape (n,): ln p(x, y | z) - ln p(x | z) - ln p(y | z) of every row by models that have not seen it. Its
-  mean is by how much the base predicts y better than independence does, so bases compete by it;
-- ``log_ratio``: the same of new rows.
+- ``held_out``, shape (n,): the log-ratio ln p(x, y | z) - ln p(x | z) - ln p(y | z) of every row, by models that have
+  not seen it. Its mean is by how much the base predicts y better than independence does, so bases compete by it;
+- ``log_ratio``: the log-ratios of new rows.
 
-`GaussianBase` is the paper's closed form, `StudentBase` adds tails that the sides share, `MixtureBase` follows shapes
-with several Gaussians, and `FlowBase` is the paper's density-based definition with conditional flows, which can follow
-any shape. `averaged` weighs them by how well they predict held-out rows.
+`GaussianBase` is the paper's closed form, `StudentBase` adds tail dependence, `MixtureBase` follows other shapes with
+several Gaussians, and `FlowBase` is the paper's density-based definition with conditional flows, which can follow any
+shape. `averaged` weights them by how well they predict held-out rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LogRatio = Callable[[FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class FittedBase:
-    """What a base says of a sample, in the order and with the signs in which it sees the latents.
+    """A base fitted to a sample; it takes latents in their canonical order and with their canonical signs (`View`).
 
     Parameters
     ----------
@@ -41,16 +41,16 @@ class FittedBase:
     log_ratio : callable
         Latents of new rows (dx + dy, m) and their z (dz, m) to log-ratios (m,).
     evaluate : callable
-        Makes `held_out`, when it is asked for. No closure: a fitted model is to pickle.
+        Computes `held_out` when it is first asked for. It must not be a closure, so that fitted models can be pickled.
     details : dict
     optimism : float
-        By how many nats the base says more of rows that its models have seen than of rows that they have not, beyond
-        what a plain base does: half of it is in the value.
+        By how many nats the mean log-ratio of rows that the models have seen exceeds that of held-out rows, beyond the
+        plain bases' own excess; half of it is in the value.
     chance : float
-        What chance adds to the base's closed form in a sample of this size, in nats, which was taken off its value.
+        Bias of the base's closed form in a sample of this size, in nats, which was subtracted from its value.
     slope : float
-        Of a base that learned from some of the rows: by how much its value follows that of the Gaussian base from these
-        rows to all (see `average.of_all_rows`).
+        For a base that learned from some of the rows: the regression coefficient of its value on that of the Gaussian
+        base (see `average.of_all_rows`).
     """
 
     name: str
@@ -70,10 +70,10 @@ class FittedBase:
 
     @property
     def promise(self) -> FloatArray:
-        """The same, as the base would say it if rows were many, as far as that is known; shape (n,).
+        """Held-out log-ratios, plus what the noise of estimated parameters costs, as far as it is known; shape (n,).
 
-        A covariance of many columns that is learned from few rows predicts others badly, and whatever is steadier does
-        better. That is no evidence of a shape, and the closed form's value is free of it.
+        A covariance of many columns that is learned from few rows predicts other rows badly, and any model of smaller
+        variance does better. That is no evidence of another shape, and the closed form's value is corrected for it.
         """
         shortfall = min(max(self.value - float(self.held_out.mean()), 0.0), self.chance)
         return self.held_out + shortfall
@@ -93,7 +93,7 @@ class Base(Protocol):
 def mixed(
     held: FloatArray, folds: Sequence[RowArray], trust: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Mix log-ratios (members, n) with weights from the other folds; the weights returned are those of all rows.
+    """Mix log-ratios (members, n), each fold with weights from the others; the weights returned are from all rows.
 
     `trust` (members,), between 0 and 1, says how far each member may count.
     """
@@ -112,7 +112,7 @@ def mixed(
 
 
 def or_independent(ratios: FloatArray, folds: Sequence[RowArray]) -> FloatArray:
-    """Mix log-ratios (n,) with independence, so that a base which learned nothing but noise says so."""
+    """Mix log-ratios (n,) with independence, so that a base which learned nothing but noise is close to 0."""
     return mixed(np.array([np.zeros(len(ratios)), ratios]), folds)[0]
 
 
@@ -122,6 +122,6 @@ def mean_and_error(values: FloatArray) -> tuple[float, float]:
 
 
 def in_errors(gains: FloatArray) -> float:
-    """The mean of rows in standard errors; 0 if they are all the same."""
+    """The mean of rows in units of its standard error; 0 if they are all the same."""
     gain, error = mean_and_error(gains)
     return gain / error if error > 0.0 else 0.0

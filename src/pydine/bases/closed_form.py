@@ -12,14 +12,14 @@ from scipy.special import digamma, ndtri, polygamma
 
 from pydine.types import FloatArray
 
-# answer: above this many rows the ranks' bias is measured on fewer and scaled, since it falls as 1/n.
+# answer: for larger samples the bias from ranks is simulated with this many rows and scaled, since it falls as 1/n.
 MOST_BIAS_ROWS = 10_000
-BIAS_REPLICATES = 16  # answer: samples drawn for it: what chance leaves is a tenth of a standard error
-SMALLEST_VARIANCE = 1e-10  # guard: of a latent, or of a combination of latents, that is more than rounding
+BIAS_REPLICATES = 16  # answer: bootstrap replicates: their Monte Carlo error is a tenth of a standard error
+SMALLEST_VARIANCE = 1e-10  # guard: of a latent, or of a combination of latents; less is rounding
 
 
 def is_singular(covariance: FloatArray) -> bool:
-    """Whether some of the columns that a covariance (d, d), or a multiple of it, is of are a combination of others."""
+    """Whether a covariance (d, d), or a multiple of it, is singular: some column is a combination of others."""
     scale = np.sqrt(np.diag(covariance))
     return bool(np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < SMALLEST_VARIANCE)
 
@@ -57,7 +57,7 @@ def wishart_bias(dx: int, dy: int, dof: float) -> float:
 def adjusted_canonical_correlations(
     covariance: FloatArray, dx: int, dof: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Squared canonical correlations of x' and y', corrected for chance as an adjusted R^2 is.
+    """Squared canonical correlations of x' and y', corrected for bias as an adjusted R^2 is.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def adjusted_canonical_correlations(
     Returns
     -------
     squares : ndarray, shape (min(dx, dy),)
-        Between 0 and 1. In a sample they are too large by chance, at independence by max(dx, dy) / dof each.
+        Between 0 and 1. Uncorrected, they are biased upwards, under independence by max(dx, dy) / dof each.
     x_loadings, y_loadings : ndarray, shapes (dx, min(dx, dy)) and (dy, min(dx, dy))
         Covariances of x' and of y' with the canonical variables.
     """
@@ -81,7 +81,7 @@ def adjusted_canonical_correlations(
 
 
 def without_chance(covariance: FloatArray, dx: int, dof: float) -> FloatArray:
-    """Covariance of x' and y' less the dependence between the sides that is there by chance, same shape."""
+    """Covariance of x' and y' with the canonical correlations corrected for their upward bias, same shape."""
     squares, x_loadings, y_loadings = adjusted_canonical_correlations(covariance, dx, dof)
     model = covariance.copy()
     model[:dx, dx:] = x_loadings * np.sqrt(squares) @ y_loadings.T
@@ -90,18 +90,18 @@ def without_chance(covariance: FloatArray, dx: int, dof: float) -> FloatArray:
 
 
 class RankEffect(NamedTuple):
-    """What ranks do to an estimate: the bias in nats, to be subtracted, and the factor on the standard error."""
+    """The effect of ranks on an estimate: the bias in nats, to be subtracted, and the factor on the standard error."""
 
     bias: float
     inflation: float
 
 
 def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffect:
-    """What normal scores of ranks do to the closed form, by a parametric bootstrap.
+    """The effect of ranks (normal scores in place of values) on the closed form, by a parametric bootstrap.
 
     Under a Gaussian copula it depends on the copula and on n alone. Each replicate draws n rows from the fitted copula
-    and compares the closed form on their ranks with that on the rows themselves: the sampling error that both share
-    cancels, so few replicates are enough. Their spreads are compared too.
+    and compares the closed form of their ranks with that of the rows themselves: the sampling error that both share
+    cancels, so few replicates are enough. Their standard deviations are compared too.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffe
 
 
 def _compared(from_ranks: FloatArray, from_rows: FloatArray, share: float) -> RankEffect:
-    """Compare replicates (m,); `share`: of the sample's rows that they had."""
+    """Compare replicates (m,); `share` is the number of their rows as a share of the sample's."""
     finite = np.isfinite(from_ranks)  # few rows may all have the same rank on both sides
     if finite.sum() < 2:
         return RankEffect(0.0, 1.0)
@@ -163,7 +163,7 @@ def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> floa
     Returns
     -------
     float
-        Nats. The error of learning the transforms themselves is not in it.
+        Nats. It does not include the error of learning the transforms themselves.
     """
     small, large = sorted((dx, len(covariance) - dx))
     share = adjusted_canonical_correlations(covariance, dx, dof)[0].mean()
@@ -176,7 +176,7 @@ def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> floa
 # --- many pairs of columns at once ------------------------------------------------------------------------------------
 
 CURVE = np.tanh(np.linspace(0.0, 4.0, 17))  # correlations at which the effect of ranks is measured, 0 to 0.9993
-CURVE_ROWS = 25_000  # answer: drawn at each of them, at least; all pairs share what chance leaves in the curve
+CURVE_ROWS = 25_000  # answer: drawn at each of them, at least; all pairs share the curve's Monte Carlo error
 CURVES_KEPT = 16  # memory: one for each number of rows
 
 
@@ -188,14 +188,14 @@ class PairInformation(NamedTuple):
 
 
 def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInformation:
-    """The corrected closed form of many pairs of columns, each by itself: -0.5 ln(1 - r^2) less its bias.
+    """The bias-corrected closed form of each of many pairs of columns: -0.5 ln(1 - r^2) less its bias.
 
     The effect of ranks depends on r and n alone, so it is measured at a few correlations and interpolated.
 
     Parameters
     ----------
     correlations : ndarray, shape (m,)
-        Of normal scores; information is infinite where they are 1 or -1.
+        Correlations of normal scores; information is infinite where they are 1 or -1.
     dof : float
     n : int
         Rows of the sample.
@@ -207,7 +207,7 @@ def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInform
     """
     with np.errstate(divide="ignore"):
         plain = -0.5 * np.log1p(-(correlations**2))
-    squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / dof), 0.0, 1.0)  # less chance, as an adjusted R^2
+    squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / dof), 0.0, 1.0)  # as an adjusted R^2
     bias, inflation = _on_curve(np.sqrt(squares), n)
     before, after = polygamma(1, dof / 2.0), polygamma(1, (dof - 1.0) / 2.0)
     errors = 0.5 * np.sqrt(after + (2.0 * squares - 1.0) * before) * inflation
@@ -215,14 +215,14 @@ def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInform
 
 
 def _on_curve(correlations: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Biases and inflations of pairs of columns by ranks, at correlations from 0 to 1, same shapes."""
+    """The effect of ranks on pairs of columns: biases and inflations at correlations from 0 to 1, same shapes."""
     return _rank_curve(n).at(np.arctanh(np.minimum(correlations, CURVE[-1])))
 
 
 class _RankCurve:
-    """`rank_effect` of two columns, at the correlations of `CURVE` that are asked for, and between them.
+    """`rank_effect` of two columns as a function of their correlation, interpolated between the points of `CURVE`.
 
-    The same draws serve at every correlation, so that the curve is smooth.
+    Points are simulated when they are first needed. All use the same draws, so that the curve is smooth.
     """
 
     def __init__(self, n: int) -> None:
@@ -254,7 +254,7 @@ _rank_curve = lru_cache(maxsize=CURVES_KEPT)(_RankCurve)
 
 
 def _row_scores(rows: FloatArray) -> FloatArray:
-    """Normal scores within each row, same shape."""
+    """Normal scores of the values within each row, same shape."""
     scores = np.empty_like(rows)
     table = ndtri(np.arange(1, rows.shape[1] + 1) / (rows.shape[1] + 1.0))
     np.put_along_axis(scores, np.argsort(rows, axis=1), np.broadcast_to(table, rows.shape), axis=1)

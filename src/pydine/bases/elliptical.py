@@ -1,4 +1,4 @@
-"""Log-ratios of Gaussian and Student vectors, and the normal scores that a copula is fitted to."""
+"""Log-ratios of Gaussian and Student-t vectors, and the normal scores that a copula is fitted to."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 
 FARTHEST_SCORE = 8.0  # guard: beyond, the probability of a tail is lost in rounding
-LEAST_PROBABILITY = 1e-15  # guard: that a place within a rank has, for its quantile
+LEAST_PROBABILITY = 1e-15  # guard: least probability whose quantile is taken
 
 
 @dataclass(frozen=True)
 class EllipticalRatio:
-    """ln p(x, y) - ln p(x) - ln p(y) of rows of a Student vector, or for infinite degrees a Gaussian one.
+    """ln p(x, y) - ln p(x) - ln p(y) of rows of a Student-t vector, Gaussian if the degrees of freedom are infinite.
 
     With maps, rows are first turned into the Student scores of a copula.
     """
@@ -39,7 +39,7 @@ class EllipticalRatio:
         return self.of(np.clip(both, -FARTHEST_SCORE, FARTHEST_SCORE))
 
     def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
-        """The same of the latents' scores, where there are maps."""
+        """Log-ratios of the latents' normal scores (dx + dy, n), where there are maps."""
         return self.of(student_scores(scores, self.degrees))
 
     def of(self, columns: FloatArray) -> FloatArray:
@@ -51,7 +51,7 @@ class EllipticalRatio:
 
 
 def elliptical_density(columns: FloatArray, scale: FloatArray, degrees: float) -> FloatArray:
-    """Log-density of a Student (Gaussian) vector (d, n), shape (n,), but for constants that are proportional to d."""
+    """Log-density of a Student-t (Gaussian) vector (d, n), shape (n,), up to a constant proportional to d."""
     d = len(columns)
     factor = np.linalg.cholesky(scale)
     white = solve_triangular(factor, columns, lower=True)
@@ -74,10 +74,10 @@ def student_scores(scores: FloatArray, degrees: float) -> FloatArray:
 
 
 def score_maps(columns: FloatArray) -> tuple[tuple[ScoreMap, ...], FloatArray]:
-    """Normal scores of columns (d, n), and the maps to them.
+    """The maps from columns (d, n) to normal scores, and the scores.
 
-    All columns would share one grid of scores if ranks were whole numbers, and a density can be as high as it likes
-    where two grids meet. So they are not: see `places`.
+    With ranks that are whole numbers all columns would share one grid of scores, and the likelihood of a model could
+    grow without bound at its points. So ranks have fractions: see `places`.
     """
     maps = tuple(ScoreMap.fit(np.ascontiguousarray(column))[0] for column in columns)
     shares = places(columns) / columns.shape[1]
@@ -94,10 +94,10 @@ def scores_of(latents: Latents) -> tuple[tuple[ScoreMap, ...], FloatArray]:
 
 
 def places(columns: FloatArray) -> FloatArray:
-    """Where rows of columns (d, n) are among the others, between 0 and n, same shape.
+    """Continuous ranks of the rows of columns (d, n), between 0 and n, same shape.
 
-    A row's place within its rank is another one for each rank and column. The places are multiples of square roots of
-    primes, which fill the unit interval evenly, and are mirrored where a column is.
+    To each whole rank a fraction is added, which differs between ranks and columns. The fractions are multiples of
+    square roots of primes, modulo 1, which fill the unit interval evenly; for a negated column they are mirrored.
     """
     found, n = np.empty(columns.shape), columns.shape[1]
     steps = np.arange(n) - 0.5 * (n - 1)
@@ -120,7 +120,7 @@ def _prime(i: int) -> int:
 
 
 def new_scores(maps: tuple[ScoreMap, ...], columns: FloatArray) -> FloatArray:
-    """Normal scores of new rows (d, m), within what can be told apart."""
+    """Normal scores of new rows (d, m), clipped to where tail probabilities can be computed."""
     scores = np.array([m(np.ascontiguousarray(column)) for m, column in zip(maps, columns, strict=True)])
     clipped: FloatArray = np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
     return clipped

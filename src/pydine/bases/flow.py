@@ -27,13 +27,12 @@ from pydine.work.cache import UnitCache, fit_units
 from pydine.work.plan import Unit, autoregressive
 from pydine.work.tasks import UnitTask
 
-# answer: standard errors by which held-out rows must be predicted better than by the stack so far, for flows to begin
-# to count and to count in full. What the first direction could see at most decides for it, what it has seen for
-# the other one.
+# answer: gains in held-out log-ratio over the stack so far, in standard errors, at which flows begin to count, and
+# count in full. For the first direction it is an upper bound of its gain, for the second the gain of the first.
 FIRST_DIRECTION, SECOND_DIRECTION = (0.0, 1.0), (1.0, 2.0)
-# answer: the share of the rows that flows take a first look at, and how many these must be for a look to save time. Of
-# weak shapes of 3 to 8 columns a fifth of the rows shows fewer, and two fifths take longer to show no more; with this
-# share twelve such samples of 10,000 rows keep their estimates.
+# answer: the share of the rows that flows are fitted to at first (`look`), and how many rows that must be to save time.
+# For weak dependence between 3 to 8 columns, a fifth of the rows detects less, and two fifths take longer to detect no
+# more; with this share, twelve such samples of 10,000 rows keep their estimates.
 LOOK_SHARE, FEWEST_LOOKED_AT = 1.0 / 3.0, 2000
 
 
@@ -41,10 +40,10 @@ LOOK_SHARE, FEWEST_LOOKED_AT = 1.0 / 3.0, 2000
 class FlowBase:
     """Conditional flows of the latents: E[ln p(y | x, z) - ln p(y | z)] on held-out rows (paper, density-based CMI).
 
-    The side with fewer columns is predicted from the other: fewer flows to fit. Where both have as many, y is predicted
-    from x, and, if that sees more than the plain bases and mixtures of Gaussians do, x from y as well. All are stacked:
-    flows that see nothing more do not count. Where rows and columns are many and mixtures have seen no shape, a look at
-    some of the rows says whether flows are fitted to all.
+    The side with fewer columns is predicted from the other, so that fewer flows are fitted. Where both have as many, y
+    is predicted from x and, if that finds more than the plain bases and mixtures of Gaussians do, x from y as well. All
+    are stacked: flows that find nothing more get no weight. Where rows and columns are many and mixtures have found
+    nothing beyond the plain bases, flows are first fitted to some of the rows, to decide whether to fit them to all.
 
     Parameters
     ----------
@@ -80,10 +79,11 @@ class FlowBase:
         return larger.as_base("flow")
 
     def _worth(self, side: str, stack: Stack, latents: Latents) -> float:
-        """How far flows are worth fitting to all rows, between 0 and 1, by a look at what they see in some of them.
+        """How far flows are worth fitting to all rows, between 0 and 1, by what flows of some of the rows find.
 
-        Networks take the more time to see nothing the more columns there are. Where mixtures have seen a shape, flows
-        are worth it; where rows are few, or each side is one column, a look would take as long.
+        The more columns there are, the more time networks take even if they find nothing. Where mixtures have found
+        more than the plain bases, flows are worth fitting; where rows are few, or each side is one column, fitting them
+        to some of the rows first would take as long.
         """
         rows = int(LOOK_SHARE * min(latents.n_rows, self.ladder.max_rows))
         shaped = smooth_step(in_errors(stack.held_out - stack.anchor.held_out), *TAKES_OVER)
@@ -104,7 +104,7 @@ class FlowBase:
 
 @dataclass(frozen=True)
 class _DirectionRatio:
-    """Log-ratios by flows of one side: their densities with the other side in the context, less those without it."""
+    """Log-ratios by flows of one side: log-densities with the other side in the context, less those without it."""
 
     maps: tuple[ScoreMap, ...]
     units: list[tuple[Unit, float, FittedUnit]]
@@ -121,7 +121,7 @@ class _DirectionRatio:
 
 
 class _Columns(NamedTuple):
-    """Scores (d, n) of both sides and z, and which of them are predicted, the other side, and z."""
+    """Scores (d, n) of both sides and z, and the positions of the predicted columns, of the other side and of z."""
 
     maps: tuple[ScoreMap, ...]
     scores: FloatArray
@@ -138,7 +138,7 @@ class _Columns(NamedTuple):
         return cls(maps, np.vstack([scores, latents.z]), targets, others, range(dx + dy, dx + dy + dz))
 
     def units(self, with_other: bool) -> list[Unit]:
-        """The targets one after the other, given z and, if it is to be seen, the other side."""
+        """Units of the targets, autoregressively, given z and, if `with_other`, the other side."""
         return autoregressive(self.targets, (*(self.others if with_other else ()), *self.z))
 
 
@@ -163,14 +163,14 @@ class _Direction:
         self._seeing = self._fit(with_other=True)
 
     def _fit(self, with_other: bool) -> _Flows:
-        """Flows of the targets given z, with the other side or without, and log-densities of rows not seen (n,)."""
+        """Flows of the targets given z, with the other side or without, and held-out log-densities of rows (n,)."""
         units, columns, base = self._columns.units(with_other), self._columns.scores, self._base
         tasks = [UnitTask(columns[u.target], columns[list(u.context)], base.ladder, is_crossed=True) for u in units]
         fitted, densities = zip(*fit_units(tasks, base.cache, base.n_jobs), strict=True)
         return list(zip(units, fitted, strict=True)), np.sum(densities, axis=0)
 
     def most(self) -> FloatArray:
-        """What held-out log-ratios (n,) can be at most: without the other side a flow is at least as good as none."""
+        """Upper bounds of held-out log-ratios (n,): flows given z alone are at least as good as the marginal model."""
         columns = self._columns.scores
         marginal = [MARGINAL.log_density(columns[target], columns[:0]) for target in self._columns.targets]
         most: FloatArray = self._seeing[1] - np.sum(marginal, axis=0)
@@ -193,5 +193,5 @@ class _Direction:
 
 
 def _joined(stack: Stack, ratios: FloatArray) -> FloatArray:
-    """Held-out log-ratios (n,) of a stack with one more member, which has these (n,)."""
+    """Held-out log-ratios (n,) of a stack with one more member, whose own log-ratios are `ratios` (n,)."""
     return mixed(np.array([stack.held_out, ratios]), stack.folds)[0]

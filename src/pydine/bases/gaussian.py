@@ -22,8 +22,8 @@ from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 from pydine.units.rows import dealt
 
-# answer: the deviation of values between partitions over that between the folds of one: what follows is 0.6 to 1.9 of
-# what benchmarks/partitions.py measures.
+# answer: the ratio of the values' deviation between partitions to that between the folds of one partition: the error
+# derived with it is 0.6 to 1.9 times what benchmarks/partitions.py measures.
 FOLD_FACTOR = 1.25
 
 
@@ -35,14 +35,14 @@ class GaussianBase:
     ----------
     folds : int
     corrected : bool
-        Whether the closed form's bias and that of ranks are taken off.
+        Whether the biases of the closed form and of ranks are subtracted.
     """
 
     folds: int = 3
     corrected: bool = True
 
     def fit(self, latents: Latents) -> FittedBase:
-        """Take the closed form of the latents' covariance."""
+        """Apply the closed form to the latents' covariance."""
         (dx, dy, _), dof = latents.dimensions, latents.dof
         covariance = latents.cross_product / dof
         value, error = gaussian_information(covariance, dx), gaussian_standard_error(covariance, dx, dof)
@@ -56,11 +56,11 @@ class GaussianBase:
         return FittedBase("gaussian", value, error, ratio, partial(self._held_out, latents), details, chance=chance)
 
     def _held_out(self, latents: Latents) -> FloatArray:
-        """Log-ratios with the covariance of the other folds, less chance, mixed with independence.
+        """Log-ratios with the bias-corrected covariance of the other folds, mixed with independence.
 
-        A Gaussian whose covariance is only estimated predicts a Student vector. Columns may be copies of each other, or
-        constant, in all rows but those that are held out; ranks of n rows tell columns apart to about 1/n, so that
-        much is taken to be noise of each column's own, and the covariance is regular.
+        The predictive distribution of a Gaussian whose covariance is estimated is a Student-t. Columns may be copies of
+        each other, or constant, in all rows but those that are held out. Ranks of n rows resolve columns to about 1/n,
+        so noise of that size is added to each column, and the covariance is never singular.
         """
         both, dx, ratios = latents.both, latents.dimensions[0], np.empty(latents.n_rows)
         total = both @ both.T
@@ -74,30 +74,30 @@ class GaussianBase:
 
 
 def algorithmic_error(latents: Latents) -> float:
-    """How far the closed form moves with what is arbitrary in its flows, in nats: which rows were in which fold.
+    """Standard deviation of the closed form, in nats, over the arbitrary choice of which rows are in which fold.
 
-    Each fold's models by themselves would give another value, and from how far these are apart follows how far the
-    values of whole partitions are. Several partitions share the choice of rungs, so that averaging over them takes less
-    off than it would if they were independent.
+    Each fold's models by themselves would give another value, and the deviation of these values tells that of the
+    values of whole partitions. Several partitions share the choice of rungs, so averaging over them reduces the error
+    by less than it would if they were independent.
     """
     if latents.fold_products is None:
         return 0.0
     values = [
         gaussian_information(product, latents.dimensions[0])
         for product in latents.fold_products
-        if not is_singular(product)  # in a fold's own latents columns may coincide that differ in all of them
+        if not is_singular(product)  # columns may coincide in the latents of one fold and differ in those of all folds
     ]
     return FOLD_FACTOR * float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 def algorithmic_errors(fold_products: FloatArray) -> FloatArray:
-    """The same for all pairs of p columns, from cross-products of each fold's latents, (folds, p, p) to (p, p)."""
+    """`algorithmic_error` of all pairs of columns, from each fold's cross-products, (folds, p, p) to (p, p)."""
     scales = np.sqrt(np.einsum("kii->ki", fold_products))
     return fold_errors((fold_products / (scales[:, :, None] * scales[:, None, :])) ** 2)
 
 
 def fold_errors(squares: FloatArray) -> FloatArray:
-    """The same from squared correlations of pairs in each fold's latents, (folds, ...) to (...)."""
+    """`algorithmic_error` of pairs, from their squared correlations in each fold's latents, (folds, ...) to (...)."""
     values = -0.5 * np.log(np.maximum(1.0 - squares, SMALLEST_VARIANCE))
     errors: FloatArray = FOLD_FACTOR * np.std(values, axis=0, ddof=1)
     return errors

@@ -1,16 +1,17 @@
 """What flows have not learned of z yet: how much information that hides, and how uncertain the correction is.
 
 What a flow misses of the effect of z stays in its latent as noise. By de Bruijn's identity, noise of variance t in a
-latent a takes t / 2 (J(a | b) - J(a)) nats off its information about the other side b, to first order, where J is
-Fisher's information of a density about its location, and J(a | b) - J(a) is the mean square of the derivative of the
-log-ratio ln p(a | b) - ln p(a) by a: the `sensitivity`. It is 0 under independence, exp(2 I) - 1
-between Gaussian latents, and more where a shape is fine. How large t is follows from the optimism of a unit's models
-(`FittedUnit.unlearned`), which costs nothing to know.
+latent a reduces its information about the other side b by t / 2 (J(a | b) - J(a)) nats, to first order. J is the Fisher
+information of a density about its location, and J(a | b) - J(a) is the mean square of the derivative of the log-ratio
+ln p(a | b) - ln p(a) with respect to a: the `sensitivity`. It is 0 under independence, exp(2 I) - 1 between Gaussian
+latents, and larger where the dependence has fine structure. How large t is follows from the optimism of a unit's models
+(`FittedUnit.unlearned`), which is known at no extra cost.
 
-The three factors are the same for every base, number of rows and of columns. A grid of 900 settings was tried on
-eight simulated families other than those reported (benchmarks/interval_scores.py); its best mean interval score was at
-0.15, 0.05 and 0.15, where some settings of rows and columns were covered by less than half. Larger ones were taken by
-judgement, for families that nobody has tried. That intervals were too wide before had been seen on the reported ones.
+The three factors (LEFT, LEFT_BELOW, LEFT_ABOVE) are the same for every base and for all numbers of rows and columns. A
+grid of 900 settings was tried on eight simulated families other than those reported (benchmarks/interval_scores.py).
+Its best mean interval score was at 0.15, 0.05 and 0.15, where coverage was below one half for some numbers of rows and
+columns. Larger factors were chosen by judgement, for families that were not tried. That earlier intervals were too wide
+had been seen on the reported families.
 """
 
 from __future__ import annotations
@@ -23,31 +24,32 @@ import numpy as np
 from pydine.bases.base import LogRatio
 from pydine.types import FloatArray
 
-STEP = 0.05  # guard: of the differences that stand for derivatives by normal latents
-# answer: relative variance of the noise left in a latent for each nat that may be unlearned, and by how much it may be
-# too much (what both sides miss of z alike does not dilute) or too little, as standard errors.
+STEP = 0.05  # guard: of the finite differences that approximate derivatives with respect to latents
+# answer: relative variance of the noise left in a latent for each nat that may be unlearned, and standard errors of
+# that: downwards (what both sides miss of z alike does not dilute) and upwards.
 LEFT, LEFT_BELOW, LEFT_ABOVE = 0.19, 0.1, 0.3
-SATURATION = 0.5  # answer: for each nat that may be hidden: the more it is, the smaller a share is put back
-# answer: by how much the value of a stack may be too high, and too low, as standard errors for each nat of optimism:
-# chosen by mean interval score on nine shapes other than those reported.
+SATURATION = 0.5  # answer: for each nat that may be hidden: the more may be hidden, the smaller the share put back
+# answer: standard errors of a stack's value, downwards and upwards, for each nat of optimism: chosen by mean interval
+# score on nine shapes other than those reported.
 STACK_BELOW, STACK_ABOVE = 0.1, 0.75
-# answer: what counts of this and of what generated data lose, in the value, and how much smaller the upper error of the
-# former then is: by mean interval score, among settings that cover every row of nine families not reported in 0.87.
+# answer: weights, in the value, of this correction and of what estimates of generated data lose, and the factor on the
+# former's upper error: the best mean interval score among settings that cover 0.87 or more in every row of nine
+# families that are not reported.
 OF_OPTIMISM, OF_LOST, STILL_ABOVE = 0.5, 0.25, 0.75
 
 
 class Learned(NamedTuple):
-    """Information with what flows have missed put back, in nats: floats, or arrays with an entry for each pair.
+    """Information corrected for what flows have missed, in nats: floats, or arrays with an entry for each pair.
 
     Parameters
     ----------
     value : float or ndarray
     added : float or ndarray
-        What was put back.
+        The correction, which is included in the value.
     inflation : float or ndarray
-        By how much the standard error grows, since what is put back moves with the rows as well.
+        Factor on the standard error, since the correction varies with the sample as well.
     below, above : float or ndarray
-        By how much what was put back may be too much, and too little, as standard errors.
+        Standard errors of the correction, downwards and upwards.
     """
 
     value: FloatArray
@@ -57,24 +59,24 @@ class Learned(NamedTuple):
     above: FloatArray
 
     def errors(self, error: FloatArray | float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """From the standard error of all else, those of the value: downwards, upwards, and their mean square."""
+        """Standard errors of the value from `error`, that of all else: downwards, upwards, and root mean square."""
         below, above = np.hypot(self.inflation * error, self.below), np.hypot(self.inflation * error, self.above)
         return below, above, np.sqrt(0.5 * (below * below + above * above))
 
     def beside(self, optimism: float) -> Learned:
-        """The same where bases have learned shapes too, with this optimism, in nats."""
+        """Add the errors of bases that have learned shapes too, with this optimism, in nats."""
         below, above = np.hypot(self.below, STACK_BELOW * optimism), np.hypot(self.above, STACK_ABOVE * optimism)
         return self._replace(below=below, above=above)
 
 
 def gaussian_sensitivity(value: FloatArray | float, d: int = 1) -> FloatArray:
-    """That of Gaussian latents with this information in nats, spread evenly over d columns."""
+    """The `sensitivity` of Gaussian latents with this information in nats, spread evenly over d columns."""
     sensitivity: FloatArray = np.expm1(2.0 * np.maximum(value, 0.0) / d)
     return sensitivity
 
 
 def sensitivity(log_ratio: LogRatio, both: FloatArray, z: FloatArray) -> FloatArray:
-    """How fast noise in each latent takes information off: mean squares of the derivatives of log-ratios.
+    """How fast noise in each latent reduces information: mean squares of the derivatives of log-ratios.
 
     Parameters
     ----------
@@ -99,18 +101,18 @@ def sensitivity(log_ratio: LogRatio, both: FloatArray, z: FloatArray) -> FloatAr
 def with_unlearned(
     value: FloatArray | float, unlearned: FloatArray | float, d: int = 1, sensitivity: FloatArray | float | None = None
 ) -> Learned:
-    """Put back what flows have missed.
+    """Correct information for what flows have missed of z.
 
     Parameters
     ----------
     value : float or ndarray
         Information in nats.
     unlearned : float or ndarray
-        What may be unlearned of the two sides together, as `between` gives it.
+        What may be unlearned of the two sides together, in nats, as `between` gives it.
     d : int
         Columns of the smaller side, over which information is taken to be spread evenly.
     sensitivity : float or ndarray, optional
-        How fast noise takes information off; that of Gaussian latents if it is not given.
+        How fast noise reduces information; that of Gaussian latents if it is not given.
     """
     if sensitivity is None:
         sensitivity = gaussian_sensitivity(value, d)
@@ -124,7 +126,7 @@ def with_unlearned(
 
 
 class LearnedPairs(NamedTuple):
-    """Information of pairs of columns, its errors downwards and upwards, and their mean square, in nats, (m,) each."""
+    """Information of pairs, its errors downwards and upwards, and their root mean square, in nats, (m,) each."""
 
     values: FloatArray
     below: FloatArray
@@ -133,7 +135,7 @@ class LearnedPairs(NamedTuple):
 
 
 def pairs_with_unlearned(values: FloatArray, errors: FloatArray, unlearned: FloatArray) -> LearnedPairs:
-    """The same for pairs of single columns (m,), some of which may be infinite; the errors of those are not known."""
+    """`with_unlearned` for pairs of single columns (m,); where information is infinite, errors are NaN."""
     is_finite = np.isfinite(values)
     learned = with_unlearned(np.where(is_finite, values, 0.0), unlearned)
     found = (np.where(is_finite, part, np.nan) for part in learned.errors(errors))
@@ -141,20 +143,20 @@ def pairs_with_unlearned(values: FloatArray, errors: FloatArray, unlearned: Floa
 
 
 def relearned(learned: Learned, lost: FloatArray) -> Learned:
-    """What was put back, corrected by what estimates of generated data (replicates,) lost, in nats.
+    """Combine the correction from optimism with what estimates of generated data (replicates,) lost, in nats.
 
-    Generated data show what both sides miss of z alike, and how hard it is to learn; not what the flows were too plain
-    to have seen at all, which optimism hints at. So both count.
+    Generated data show what both sides miss of z alike, and how hard it is to learn. They do not show what the flows
+    were too plain to find at all, to which optimism points. So both count.
     """
     mean, noise = float(np.mean(lost)), float(np.std(lost, ddof=1) / np.sqrt(len(lost)))
     added = OF_OPTIMISM * learned.added + OF_LOST * mean
     doubt = np.hypot(OF_OPTIMISM * (mean - learned.added), OF_LOST * noise)
-    # What is lost in learning anew what was learned may well be lost once more in what was not.
+    # What is lost in relearning the fitted model may be lost once more in what that model has missed.
     again = np.hypot(STILL_ABOVE * learned.above, OF_LOST * max(mean, 0.0))
     below, above = np.hypot(learned.below, doubt), np.hypot(again, doubt)
     return learned._replace(value=learned.value - learned.added + added, added=added, below=below, above=above)
 
 
 def between(unlearned: Sequence[float], dx: int) -> float:
-    """What may be unlearned of both sides together, each the mean of its latents, of which the first dx are x's."""
+    """What may be unlearned of both sides together, in nats: the sum of the two sides' means; the first dx are x's."""
     return float(np.mean(unlearned[:dx]) + np.mean(unlearned[dx:])) if unlearned else 0.0

@@ -1,4 +1,4 @@
-"""A look: what flows that learn from some of the rows see in the others, before they are fitted to all."""
+"""A first look: flows are fitted to some of the rows and tested on the others, before they are fitted to all."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from pydine.work.tasks import UnitTask
 
 @dataclass(frozen=True)
 class Look:
-    """Flows of one side that learn from some of the rows, and what they say of the others.
+    """Flows of one side that are fitted to some of the rows and tested on the others.
 
     Parameters
     ----------
     columns : ndarray, shape (d, n)
         Scores of both sides and z.
     seeing, alone : sequence of Unit
-        Of the targets given the other side and z, and given z.
+        Units of the targets given the other side and z, and given z.
     learned : ndarray of int
         Rows to learn from.
     ladder : LadderSettings
@@ -48,12 +48,13 @@ class Look:
     n_jobs: int | None = None
 
     def found(self, stack: Stack) -> float:
-        """How far flows are worth fitting to all rows, between 0 and 1: as far as they see a shape in the others.
+        """How far flows are worth fitting to all rows, between 0 and 1: as far as they find a shape in the others.
 
-        What they add to a stack counts by as many standard errors as a richer base takes over with. They may predict
-        rows better than the plain bases without seeing anything: a covariance of many columns is noisy, and what leaves
-        out that of which few rows speak is steadier. Linear flows are steadier likewise, so they may join the stack as
-        well; what a Student vector owes to noise is taken off.
+        Their gain over a stack counts by its number of standard errors, as that of a richer base does. Flows may
+        predict rows better than the plain bases without having found a shape: an estimated covariance of many columns
+        is noisy, and a regularised model has a smaller variance. Linear flows have this advantage too, so the gain is
+        also compared with that of the stack joined by them; what the noise of its parameters costs the Student base is
+        subtracted.
         """
         held, folds = stack.held_out[self._others], self._folds(stack)
 
@@ -61,7 +62,7 @@ class Look:
             return mixed(np.array([held, *ratios]), folds)[0]
 
         seeing = self._flows(self.seeing)
-        most = seeing - self._sum(self.seeing, lambda _: MARGINAL)  # alone, a flow is at least as good as none
+        most = seeing - self._sum(self.seeing, lambda _: MARGINAL)  # an upper bound, as in `flow`
         part = smooth_step(in_errors(joined(most) - held - stack.unsteady), *TAKES_OVER)
         if part == 0.0:
             return 0.0
@@ -78,7 +79,7 @@ class Look:
         return np.setdiff1d(np.arange(self.columns.shape[1]), self.learned)
 
     def _folds(self, stack: Stack) -> list[RowArray]:
-        """Where the other rows of each fold are among the other rows."""
+        """Positions, among the other rows, of those in each fold of the stack."""
         return [np.flatnonzero(np.isin(self._others, rows, assume_unique=True)) for rows in stack.folds]
 
     def _lesson(self, unit: Unit) -> tuple[FloatArray, FloatArray]:
@@ -86,13 +87,13 @@ class Look:
         return some[unit.target], some[list(unit.context)]
 
     def _flows(self, units: Sequence[Unit]) -> FloatArray:
-        """Log-densities of the other rows by flows, shape (m,)."""
+        """Log-densities of the other rows under flows, in nats, shape (m,)."""
         tasks = [UnitTask(*self._lesson(unit), self.ladder) for unit in units]
         fitted = [found.unit for found in fit_units(tasks, self.cache, self.n_jobs)]
         return self._sum(units, dict(zip(units, fitted, strict=True)).__getitem__)
 
     def _line(self, unit: Unit) -> FittedUnit:
-        """The unit if it may have no rung but the linear one."""
+        """The unit fitted with no rung but the linear one."""
         return fit_ladder(*self._lesson(unit), self.ladder, _linear_only)
 
     def _sum(self, units: Sequence[Unit], fitted: Callable[[Unit], FittedUnit]) -> FloatArray:

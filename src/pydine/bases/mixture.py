@@ -21,11 +21,11 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.rows import dealt
 
 MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
-ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: that a component needs at least: 8 rows where each side is one column
-SPLIT = 0.7  # answer: how far the halves of a component are from its middle, in deviations
+ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
+SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
 ITERATIONS, TOLERANCE = 15, 1e-4  # answer: of EM after each split, the latter in nats a row; more add nothing
-# answer: nats of the first fold's rows that a mixture and the next larger ones, so many in all, must add to the
-# smaller ones for it to begin to count and to count in full.
+# answer: gains in the first fold's held-out log-likelihood, in nats, at which a mixture begins to count and counts in
+# full: gains, over the smaller mixtures, of this one and the next larger ones together, LOOK_AHEAD in all.
 FIRST_GAIN, FULL_GAIN, LOOK_AHEAD = 0.5, 2.0, 3
 
 
@@ -39,7 +39,7 @@ class Gaussians:
 
     @classmethod
     def one(cls, rows: FloatArray) -> Gaussians:
-        """The Gaussian with mean and covariance of rows (d, n)."""
+        """The Gaussian with the mean and covariance of rows (d, n)."""
         d = len(rows)
         whole = cls(np.ones(1), np.zeros((1, d)), np.eye(d)[None])
         fit_gaussians(rows, whole.weights, whole.means, whole.covariances, np.eye(d), 0.0, 1, 0.0)
@@ -66,7 +66,7 @@ class Gaussians:
 
 @dataclass(frozen=True)
 class MixtureBase:
-    """Latents of both sides from one mixture of Gaussians, in which each component has its own mean and covariance.
+    """One mixture of Gaussians of both sides' latents, in which each component has its own mean and covariance.
 
     It is the paper's transformer seen jointly: marginals and conditionals of a mixture of Gaussians are such mixtures
     again, in closed form, so one fit gives the log-ratio.
@@ -92,7 +92,7 @@ class MixtureBase:
         return Stack.of(plain, self._members(plain, latents), latents, self.folds)
 
     def _members(self, plain: Sequence[FittedBase], latents: Latents) -> list[Member]:
-        """Mixtures of 2, 4, 8, ... components, as far as held-out rows of the first fold ask for them."""
+        """Mixtures of 2, 4, 8, ... components, as far as the held-out rows of the first fold support them."""
         maps, scores = scores_of(latents)
         folds, dx = dealt(latents.outwards, self.folds), latents.dimensions[0]
         learned = [_Fold.of(scores, rows) for rows in folds]
@@ -123,7 +123,7 @@ class MixtureRatio:
         return self.of_scores(new_scores(self.maps, both), z)
 
     def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
-        """The same of the latents' scores."""
+        """Log-ratios of the latents' normal scores (dx + dy, m), shape (m,)."""
         return _averaged(np.array([model.log_ratio(scores, self.dx) for model in self.models]))
 
 
@@ -149,10 +149,10 @@ class _Fold:
 
 
 def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[Gaussians], list[float]]:
-    """Mixtures of more and more components in one fold, and how far they count, up to the last one that does.
+    """Mixtures of more and more components in one fold, and how far each counts, up to the last one that does.
 
-    A mixture counts as far as those below it do and as it, or one of the next larger ones, adds to their likelihood of
-    held-out rows: a chequered shape is invisible to four Gaussians, and plain to sixteen.
+    A mixture counts as far as the smaller ones do, and as far as it, or one of the next larger ones, raises the
+    likelihood of held-out rows: a chequerboard is invisible to four Gaussians, and obvious to sixteen.
 
     Parameters
     ----------

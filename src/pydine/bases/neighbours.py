@@ -1,7 +1,7 @@
-"""What models of a shape have not seen of it, by nearest neighbours.
+"""What models of a density have missed of its shape, estimated by nearest neighbours.
 
-Models see less of a shape than there is, the more so the sharper its edges are. Nearest neighbours see edges, and where
-rows are few too little of everything else. Together they see more than either does.
+Models underestimate the information in a shape, the more so the sharper its edges are. Nearest neighbours resolve
+edges, but underestimate everything else where rows are few. Together they find more than either does alone.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ from pydine.latents.flows import Latents
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 
-NEIGHBOURS = 4  # answer: fewer are noisier, more see less; chosen on ten shapes other than those reported
-OF_Z = 0.5  # answer: what distances in z count beside those in latents, which hardly follow it; chosen likewise
-MOST_ASKED = 10_000  # answer: rows whose neighbours are sought, for the time
-MANY_TIES = 0.05  # answer: share of rows with a value of z that others have too, for whom boxes are to be counted out
+NEIGHBOURS = 4  # answer: fewer are noisier, more are more biased; chosen on ten shapes other than those reported
+OF_Z = 0.5  # answer: factor on distances in z, since latents hardly depend on z; chosen on the same shapes
+MOST_ASKED = 10_000  # answer: rows whose neighbours are sought, to save time
+MANY_TIES = 0.05  # answer: share of rows with tied values of z from which on the rows in each box are counted
 POINTS = -(3.0**-0.5), 3.0**-0.5  # fact: Gauss's two points between -1 and 1
 
 
 def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBase:
-    """Add what a base has not seen of a shape to its value, if both sides have one column.
+    """Add what a base has missed of a shape to its value, if both sides have one column.
 
-    Around a row is a box that holds its nearest neighbours. How many rows are in it, over how many were to be expected
-    if x and y were independent, is the log-ratio by neighbours (Kraskov, Stögbauer and Grassberger 2004; given z:
-    Frenzel and Pompe 2007). It takes the density to be even within the box. So what the base says of the box is taken
-    off, and what it says of the row put in its place (as Gao, Ver Steeg and Galstyan 2015 do, who take the rows in the
-    box to be Gaussian). If the base is right, the mean over rows is the same as without neighbours.
+    Around each row is a box that holds its nearest neighbours. The number of rows in it, compared with the number
+    expected if x and y were independent, gives the nearest-neighbour log-ratio (Kraskov, Stögbauer and Grassberger
+    2004; given z: Frenzel and Pompe 2007). This assumes that the density is uniform within the box. So the base's mean
+    log-ratio over the box is subtracted, and its log-ratio at the row itself is added (as Gao, Ver Steeg and Galstyan
+    2015 do, who assume that the density in the box is Gaussian). If the base is correct, the mean over rows is the same
+    as without neighbours.
 
-    Where values of z repeat, many rows are exactly as far as the k-th neighbour, and a box holds fewer than k: it is
-    these that count then.
+    Where values of z repeat, many rows are exactly as far away as the k-th neighbour, and the open box holds fewer than
+    k rows: then that number takes the place of k.
 
-    Neighbours miss information, and hardly ever make up some. So what they add counts if it is positive, and shrunken:
-    nothing up to one standard error, and the more of it the clearer it is.
+    Nearest neighbours underestimate information and hardly ever overestimate it. So what they add counts only if it is
+    positive, and is shrunk: to nothing up to one standard error, and the less the more standard errors it is.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
         Fitted to the latents.
     latents : Latents
     part : float
-        How much of it is added, between 0 and 1.
+        How much of the correction is added, between 0 and 1.
     """
     if latents.dimensions[:2] != (1, 1) or part == 0.0:
         return base
@@ -72,14 +73,14 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
 
 
 def _of_boxes(base: FittedBase, latents: Latents, spots: FloatArray, asked: RowArray, radii: FloatArray) -> FloatArray:
-    """Log-ratios by a base of boxes around rows (m,), shape (m,): the mean over a box, by Gauss's rule of two points.
+    """A base's log-ratios of boxes around rows (m,), in nats, shape (m,): means by two-point Gauss quadrature.
 
     Parameters
     ----------
     base : FittedBase
     latents : Latents
     spots : ndarray, shape (2, n)
-        Places of all rows.
+        Continuous ranks of all rows (`elliptical.places`).
     asked : ndarray of int, shape (m,)
     radii : ndarray, shape (m,)
         Half the width of each box.
@@ -97,7 +98,7 @@ def _of_boxes(base: FittedBase, latents: Latents, spots: FloatArray, asked: RowA
 
 
 def _ranks(columns: FloatArray) -> FloatArray:
-    """Ranks of columns (d, n), of tied rows the average: multiples of 1/2, so that distances are exact."""
+    """Ranks of columns (d, n), averaged over ties: multiples of 1/2, so that distances are exact."""
     ranks = np.empty(columns.shape)
     for i, column in enumerate(columns):
         _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
@@ -106,6 +107,6 @@ def _ranks(columns: FloatArray) -> FloatArray:
 
 
 def _tied(columns: FloatArray) -> float:
-    """The share of rows whose value others have too, in the column (of d, n) where it is largest; 0 without columns."""
+    """The largest share of tied rows among columns (d, n); 0 without columns."""
     counts = (np.unique(column, return_counts=True)[1] for column in columns)
     return max((float(some[some > 1].sum() / columns.shape[1]) for some in counts), default=0.0)

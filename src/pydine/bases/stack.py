@@ -18,14 +18,14 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import dealt
 
-# answer: weights that EM is on its way to take to zero, of a mixture that is as good without them: below the first
-# they count nothing, from the second on all that they are.
+# answer: EM leaves traces of weights that tend to 0, and the mixture is as good without them: weights below the first
+# number are set to 0, those from the second on are kept, and those between them shrink smoothly.
 TRACES = 5e-4, 2e-3
 
 
 @runtime_checkable
 class OfScores(Protocol):
-    """Log-ratios that are those of the latents' normal scores, for which there are maps."""
+    """Log-ratios that are computed from the latents' normal scores, for which there are maps."""
 
     @property
     def maps(self) -> tuple[ScoreMap, ...]:
@@ -45,9 +45,9 @@ class Member:
     ----------
     name : str
     log_ratio : callable
-        As that of a `FittedBase`.
+        As in `FittedBase`.
     held_out, seen : ndarray, shape (n,)
-        Log-ratios of the sample's rows, in nats: by models that have not seen the row, and by those that new rows get.
+        Log-ratios of the sample's rows, in nats: by models that have not seen the row, and in-sample, by `log_ratio`.
     trust : float
         How far it may count, between 0 and 1.
     """
@@ -68,26 +68,26 @@ class Member:
 class Stack:
     """A mixture of members, whose weights maximise the likelihood of held-out rows.
 
-    A fitted model is optimistic on the rows it was fitted to, whose noise it follows, and on new rows falls short of
-    the best model of its kind. To first order in 1/n optimism and shortfall are equal (Akaike 1973; Takeuchi 1976), so
-    the average of in-sample and held-out log-ratios estimates what the best model would reach. The plain bases are
-    members of the stack, and their own values are known to a higher order: the closed forms, corrected for bias. So
-    the value is theirs, plus the average gain of the stack over them.
+    A fitted model is optimistic on the rows it was fitted to, whose noise it follows, and falls short of the best model
+    of its kind on new rows. To first order in 1/n optimism and shortfall are equal (Akaike 1973; Takeuchi 1976), so the
+    average of in-sample and held-out log-ratios estimates what the best model would reach. The plain bases are members
+    of the stack, and their own values, bias-corrected closed forms, are accurate to a higher order. So the value is
+    theirs, plus the stack's average gain over them.
 
     Parameters
     ----------
     anchor : FittedBase
         The average of the plain bases.
     reference : ndarray, shape (n,)
-        The mean of what it says of rows, held out and seen.
+        Its log-ratios of the sample's rows: the mean of held-out and in-sample ones.
     folds : list of ndarray
     members : tuple of Member
     held_out, seen : ndarray, shape (n,)
         Log-ratios of the sample's rows under the mixture, in nats.
     weights : ndarray, shape (members,)
     unsteady : float
-        Nats a row that the noise of their own parameters costs the plain bases but the Gaussian one, as far as they
-        count and it is known (`FittedBase.promise`).
+        Nats a row that the noise of estimated parameters costs the plain bases other than the Gaussian one, weighted by
+        how far they count, as far as it is known (`FittedBase.promise`).
     """
 
     anchor: FittedBase
@@ -119,14 +119,14 @@ class Stack:
         return replace(self, held_out=ratios, seen=seen, weights=weights)
 
     def joined_by(self, member: Member, part: float) -> Stack:
-        """The stack with one more member, as far as `part`, between 0 and 1, and without it for the rest."""
+        """The average of the stack with one more member, of weight `part` between 0 and 1, and the stack without it."""
         larger = replace(self, members=(*self.members, member))._mixed()
         weights = np.append((1.0 - part) * self.weights, 0.0) + part * larger.weights
         held_out = (1.0 - part) * self.held_out + part * larger.held_out
         return replace(larger, held_out=held_out, seen=(1.0 - part) * self.seen + part * larger.seen, weights=weights)
 
     def as_base(self, name: str) -> FittedBase:
-        """What the stack says, as a base."""
+        """The stack as a fitted base."""
         gain = float((0.5 * (self.held_out + self.seen) - self.reference).mean())
         counted = [i for i, weight in enumerate(self.weights) if weight > 0.0]
         ratio = StackRatio(tuple(self.members[i].log_ratio for i in counted), self.weights[counted])
@@ -147,7 +147,7 @@ class StackRatio:
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, m) and their z (dz, m), shape (m,)."""
-        scores: dict[int, FloatArray] = {}  # by their maps, which members that were fitted together share
+        scores: dict[int, FloatArray] = {}  # by the id of their maps, which members that were fitted together share
         ratios = np.empty((len(self.members), both.shape[1]))
         for i, member in enumerate(self.members):
             found: object = member

@@ -1,4 +1,4 @@
-"""A Student copula of the latents."""
+"""A Student-t copula of the latents."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 from pydine.units.rows import dealt, some_of
 
-FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # answer: of freedom: from heavier tails than data have to none to speak of
-STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000  # answer: of the search for the degrees, and rows that are enough for it
+FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # answer: of freedom: from tails heavier than those of data to nearly Gaussian
+STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000  # answer: of EM for the correlation; rows that are enough for the degrees
 
 
 @dataclass(frozen=True)
 class StudentBase:
-    """A Student copula: latents that are Gaussian but for one random scale, which x and y share.
+    """A Student-t copula: latents that are Gaussian up to a random scale, which x and y share.
 
-    The value is the mean log-ratio of the rows, which for a Gaussian copula is the closed form, less the same bias.
+    The value is the mean log-ratio of the rows less the bias of the closed form, which it equals for a Gaussian copula.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class StudentBase:
     folds: int = 3
 
     def fit(self, latents: Latents) -> FittedBase:
-        """Fit v and R by maximum likelihood of the copula."""
+        """Fit the degrees of freedom and the correlation matrix by maximum likelihood of the copula."""
         maps, scores = scores_of(latents)
         (dx, dy, _), n = latents.dimensions, latents.n_rows
         degrees = _student_degrees(scores[:, some_of(latents.outwards, ROWS_FOR_DEGREES)])
@@ -64,7 +64,7 @@ class StudentBase:
 
 
 def _student_degrees(scores: FloatArray) -> float:
-    """Degrees of freedom of largest likelihood, at the correlation of normal scores (d, n): they hardly interact."""
+    """Maximum-likelihood degrees of freedom, at the correlation of normal scores (d, n): the two hardly interact."""
     correlation: FloatArray = np.asarray(np.corrcoef(scores))
 
     def loss(log_degrees: float) -> float:
@@ -75,7 +75,7 @@ def _student_degrees(scores: FloatArray) -> float:
 
 
 def _minimum(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
-    """Where a function with one minimum has it, by golden sections; scipy.optimize takes longer to import than this."""
+    """The minimiser of a unimodal function, by golden sections; importing scipy.optimize takes longer than this."""
     golden = 0.5 * (np.sqrt(5.0) - 1.0)
     inner = [high - golden * (high - low), low + golden * (high - low)]
     values = [function(place) for place in inner]
@@ -92,7 +92,7 @@ def _minimum(function: Callable[[float], float], low: float, high: float, tolera
 
 
 def _student_correlation(t: FloatArray, degrees: float) -> FloatArray:
-    """Correlation matrix of a Student vector (d, n) by EM: rows far out count less."""
+    """Correlation matrix of a Student-t vector (d, n) by EM: outlying rows have smaller weights."""
     d, n = t.shape
     correlation = np.eye(d)
     for _ in range(STUDENT_STEPS):

@@ -1,10 +1,10 @@
 """Arithmetic that gives the same bits on every machine, and that LLVM can vectorise inside the kernels.
 
 Two things make compiled floating-point code differ between processors. Sums are reordered to fit a vector unit, and
-exp, log and their like come from a library that has variants for each processor (and stops the vectoriser). So no
+exp, log and similar functions come from a library with variants for each processor (and prevent vectorisation). So no
 compiled function here allows reordering: a sum runs over a fixed number of lanes, whatever the vector unit's width, and
-the lanes are added up as a fixed tree. The functions are polynomials made of additions, multiplications and divisions,
-which IEEE 754 rounds in one way only. They exist for float32, in which units are trained, and for float64.
+the lanes are added up as a fixed tree. The functions are built from additions, multiplications and divisions, whose
+rounding IEEE 754 defines. They exist for float32, in which units are trained, and for float64.
 """
 
 # Overloads are type-level code: Numba calls them with its own types, so Python annotations would mislead here.
@@ -19,8 +19,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 _f = np.float32
-# answer: of the accumulators of a sum, which shape its last digits: the widest vector there is, two or four narrower
-# ones.
+# answer: bytes of a sum's accumulators, whose number affects its last digits: the widest vector there is, or two or
+# four narrower ones.
 LANE_BYTES = 64
 SQRT_HALF = 0.7071067811865476  # fact
 
@@ -28,7 +28,7 @@ SQRT_HALF = 0.7071067811865476  # fact
 
 
 def _reinterpreted(before, after, as_after):
-    """A function of compiled code that takes the bits of one type for those of another; no instruction, in the end."""
+    """A function for compiled code that reinterprets the bits of one type as another; it needs no instruction."""
 
     @intrinsic
     def cast(typing_context, value):
@@ -62,7 +62,7 @@ def like(typing_context, value, reference):
 
 
 def _row(context, builder, kind, value, index=None):
-    """A pointer to the first entry of a vector, or of a row of a matrix, and its length; C-contiguous both."""
+    """A pointer to the first entry of a C-contiguous vector, or of a row of a matrix, and its length."""
     array = context.make_array(kind)(context, builder, value)
     if index is None:
         return array.data, builder.extract_value(array.shape, 0)
@@ -71,7 +71,7 @@ def _row(context, builder, kind, value, index=None):
 
 
 def _tree_sum(builder, lanes, count):
-    """Add up the lanes of a vector, the upper half to the lower one, and again."""
+    """Add up the lanes of a vector: the upper half to the lower half, until one lane is left."""
     while count > 1:
         count //= 2
         halves = [
@@ -85,7 +85,7 @@ def _tree_sum(builder, lanes, count):
 
 
 def _emit_dots(builder, left, length, rights):
-    """Sums of products of one vector with several: whole vectors of lanes first, then what is left, one by one."""
+    """Sums of products of one vector with several: first in whole vectors of lanes, then the remainder one by one."""
     kind = left.type.pointee
     size = 4 if isinstance(kind, ir.FloatType) else 8
     count = LANE_BYTES // size
@@ -157,7 +157,7 @@ def row_dot(typing_context, a, i, b, j):
 
 @intrinsic
 def row_dots(typing_context, a, i, b, j):
-    """The same with the four rows j to j + 3: four numbers, for one reading of the first matrix."""
+    """`row_dot` with each of the four rows j to j + 3, so that row i is read only once."""
 
     def generate(context, builder, signature, args):
         left, length = _row(context, builder, signature.args[0], args[0], args[1])
@@ -173,12 +173,12 @@ def row_dots(typing_context, a, i, b, j):
 
 # --- exp and log ------------------------------------------------------------------------------------------------------
 
-# These two are inlined by LLVM, late, and still vectorise. Inlined by Numba, as the tails below must be for that, each
-# call would be typed and lowered by itself, and a first call take a quarter longer.
+# These two are inlined late, by LLVM, and still vectorise. The tails below must be inlined by Numba for that. If these
+# were too, each call would be typed and lowered separately, and compilation would take a quarter longer.
 
 
 def exp(x):
-    """Return e to the power x, of -87 to 88 in float32 and of -708 to 709 in float64, clamped beyond.
+    """Return e to the power x; x is clamped to -87 to 88 in float32, and to -708 to 709 in float64.
 
     The relative error is 4e-7 + 8e-8 |x| in float32, 4e-16 in float64.
     """
@@ -199,8 +199,8 @@ def _exp(x):
 
     def exp_float64(x):
         x = min(max(x, -708.0), 709.0)
-        # Adding 1.5 * 2^52 rounds to an integer, which is then in the last bits: no conversion, which few vector units
-        # have.
+        # Adding 1.5 * 2^52 rounds to an integer, which is then in the last bits. Few vector units can convert a float64
+        # to an integer.
         shifted = x * 1.4426950408889634 + 6755399441055744.0
         n = shifted - 6755399441055744.0
         r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10  # ln 2 in two parts: the first product is exact
@@ -287,7 +287,7 @@ ERFC_FLOAT32 = ERFC[:13].astype(np.float32)
 
 
 def log_tail(x):
-    """Return ln(erfc(x) / t) and t = 2 / (2 + x) for x >= 0: no tail is too small for it."""
+    """Return ln(erfc(x) / t) and t = 2 / (2 + x) for x >= 0: it does not underflow, however small the tail."""
     raise RuntimeError("only for compiled code")
 
 

@@ -1,4 +1,4 @@
-"""Compilation: Numba, the sources that compiled code depends on, and a word to whoever waits for it."""
+"""Compilation: Numba, the sources that compiled code depends on, and a message while it takes long."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sources(package: Path) -> list[Path]:
 
 
 def sources_digest(package: Path) -> str:
-    """Hash those files: their places, since the same text elsewhere is other code, and what they hold."""
+    """Hash the files that SOURCES names: their paths, since the same text elsewhere is other code, and contents."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sources(package):
         for part in (path.as_posix().encode(), (package / path).read_bytes()):
@@ -44,16 +44,16 @@ SOURCES_DIGEST = sources_digest(Path(__file__).parents[1])
 
 
 def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function without the interpreter's lock, and keep the machine code on disk where that can be done.
+    """Compile a function that releases the GIL, and keep the machine code on disk where that is possible.
 
-    Numba's cache is valid as long as the file of the function itself has not changed, though the machine code holds
-    that of functions from other files too. Here it is valid as long as none of `SOURCES` has changed.
+    Numba's own cache is valid as long as the function's file has not changed, although the machine code includes
+    functions from other files. Here it is valid as long as none of `SOURCES` has changed.
 
-    What is `inlined` becomes a part of its callers before they are compiled, and is not compiled by itself.
+    A function that is `inlined` becomes part of its callers before they are compiled, and is not compiled by itself.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        # Nobody calls these from C, and the wrapper for it takes as long to compile as many a function.
+        # These are not called from C, and the wrapper for that takes as long to compile as many of the functions.
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         dispatcher = nb.njit(**options, inline="always" if inlined else "never")(function)
         if not inlined:
@@ -65,10 +65,10 @@ def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
 
 @contextmanager
 def compiled_once() -> Iterator[None]:
-    """Compile, in the block, in one process of a machine: the others wait, and find the code.
+    """Let one process of a machine compile in the block; the others wait, and then load the code.
 
-    A mark beside the code says that all of it is there, and nobody waits any more. Where files cannot be locked or
-    written, every process compiles for itself.
+    A marker file beside the code says that it is complete, after which no process waits. Where files cannot be locked
+    or written, every process compiles for itself.
     """
     if not KEPT:
         yield
@@ -93,7 +93,7 @@ def _says(mark: Path, code: str) -> bool:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Say what is being waited for if the block compiles for long; code that was kept is read without a word."""
+    """Print a message if the block compiles for long; code that is loaded from disk causes none."""
     timer = threading.Timer(PATIENCE, _explain)
     timer.daemon = True
     begun = threading.Event()

@@ -1,4 +1,4 @@
-"""Log-densities of a block of rows from the outputs of a unit's network, and the slopes of these.
+"""Log-densities of a block of rows from the outputs of a unit's network, and their derivatives by these ("slopes").
 
 The mixture is that of `likelihood`, of points or of ordered steps.
 """
@@ -10,19 +10,19 @@ from __future__ import annotations
 from pydine.kernels.arithmetic import exp, like, log, upper_tail
 from pydine.kernels.compilation import compiled
 
-# answer: components between 0.001 and 20 of the target's deviation: none may shrink onto a single row, and so gain
-# without end.
+# answer: deviations of components are between 0.001 and 20 times the target's: if one shrank onto a single row, the
+# likelihood would grow without bound.
 LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE = -7.0, 3.0
 HALF_LOG_2PI = 0.9189385332046727  # fact
 INVERSE_SQRT_2PI = 0.3989422804014327  # fact
-LEAST_MASS = 1e-30  # guard: of a step; what is less probable counts as much
+LEAST_MASS = 1e-30  # guard: least probability of a step
 
 _part = compiled(inlined=True)
 
 
 @_part
 def _start_slopes(inside, total, total_w, d_location, d_log_scale):
-    """Turn totals into their inverses, 0 for padding, and clear the slopes of the linear part."""
+    """Turn totals into their inverses, 0 for padding, and set the slopes of the linear part to 0."""
     for i in range(total.shape[0]):
         total[i] = inside[i] / total[i]
         total_w[i] = inside[i] / total_w[i]
@@ -33,10 +33,10 @@ def _start_slopes(inside, total, total_w, d_location, d_log_scale):
 
 @_part
 def mixture(k, to, values, slopes, centred, log_scale, inside, density, d_location, d_log_scale, scratch, gradient):
-    """Log-density of a block from the network's outputs, rows `to` on of `values`; their slopes if `gradient`.
+    """Log-density of a block from the network's outputs, from row `to` of `values` on; their slopes if `gradient`.
 
-    Each loop touches few arrays: LLVM gives up vectorising where it would have to check many for overlap. The maxima
-    are taken out of both softmaxes, so that nothing overflows.
+    Each loop touches few arrays: LLVM does not vectorise where it would have to check many for overlap. The maxima are
+    subtracted in both softmaxes, so that nothing overflows.
     """
     width = values.shape[1]
     zero, one, half = like(0.0, values), like(1.0, values), like(0.5, values)
@@ -99,9 +99,9 @@ def step_mixture(
 ):
     """Log-probability of a block's steps, from `lower` to `upper`, and slopes of the outputs; see `mixture`.
 
-    With z_a and z_b the standardised cut points, a component has the mass Phi(z_b) - Phi(z_a), from tails on the side
-    where they are small; its slopes are differences of normal densities (phi) there: phi(z_a) - phi(z_b) over sigma for
-    a mean, z_a phi(z_a) - z_b phi(z_b) for a log-scale.
+    With z_a and z_b the standardised cut points, a component has the mass Phi(z_b) - Phi(z_a), computed from the tails
+    on the side where they are small. Its slopes are differences of normal densities (phi) at the cut points: phi(z_a) -
+    phi(z_b) over sigma for a mean, z_a phi(z_a) - z_b phi(z_b) for a log-scale.
     """
     width = values.shape[1]
     zero, one, half = like(0.0, values), like(1.0, values), like(0.5, values)

@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians of several columns: EM, splits and log-ratios, with the same bits on every machine."""
+"""Mixtures of multivariate Gaussians: EM, splits and log-ratios, with the same bits on every machine."""
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
 
@@ -11,8 +11,8 @@ from pydine.kernels.compilation import compiled
 from pydine.kernels.regression import largest_eigenvector
 from pydine.types import FloatArray
 
-BLOCK = 256  # memory: rows that are worked on together: their terms stay in the cache
-LEAST = 1e-300  # guard: the least a weight or count is, for its logarithm and ratios
+BLOCK = 256  # memory: rows that are processed together, whose terms stay in the processor's cache
+LEAST = 1e-300  # guard: least weight or count, for its logarithm and ratios
 SMALLEST_VARIANCE = 1e-12  # guard: of a column given those before it
 
 _part = compiled(inlined=True)
@@ -20,7 +20,7 @@ _part = compiled(inlined=True)
 
 @_part
 def _whitener(covariance, d, whitener):
-    """Inverse of the Cholesky factor of the leading (d, d) of a covariance, in `whitener`, and its log-determinant."""
+    """Write the inverse Cholesky factor of a covariance's leading (d, d) to `whitener`; returns its log-determinant."""
     factor, log_determinant = np.zeros((d, d)), 0.0
     for i in range(d):
         for j in range(i + 1):
@@ -54,7 +54,7 @@ def _prepared(weights, means, covariances):
 
 @_part
 def _terms(rows, constants, whiteners, middles, terms):
-    """ln w_j + ln N(row; mean_j, covariance_j) but for d/2 ln(2 pi), rows (d, m), in `terms` (k, m)."""
+    """Write ln w_j + ln N(row; mean_j, covariance_j) + d/2 ln(2 pi) of rows (d, m) to `terms` (k, m)."""
     d, m = rows.shape
     white = np.empty(m)
     for j in range(constants.shape[0]):
@@ -74,7 +74,7 @@ def _terms(rows, constants, whiteners, middles, terms):
 
 @_part
 def _shared(terms, densities):
-    """Turn terms (k, m) into the shares of each component in each row, and put log-densities (m,) beside them."""
+    """Turn terms (k, m) into the responsibilities of components for rows; log-densities go to `densities` (m,)."""
     k, m = terms.shape
     top, sums = np.empty(m), np.zeros(m)
     for i in range(m):
@@ -96,9 +96,9 @@ def _shared(terms, densities):
 
 @compiled()
 def _em(rows, weights, means, covariances, prior, strength, iterations, tolerance, densities):
-    """EM as in `fit_gaussians`; without iterations, log-densities of rows under the mixture as it is.
+    """EM as in `fit_gaussians`; with 0 iterations, only log-densities of rows under the mixture as it is.
 
-    Both are one function, as each that calls another would be compiled with a copy of it. `densities` (n,) receives
+    Both are one function, because two would each be compiled with a copy of what they share. `densities` (n,) receives
     ln p + d/2 ln(2 pi) under the mixture before the last update.
     """
     (k, d), n = means.shape, rows.shape[1]
@@ -156,10 +156,10 @@ def fit_gaussians(
     iterations: int,
     tolerance: float,
 ) -> None:
-    """Fit a mixture of Gaussians to rows (d, n) by EM, from where it is; it is changed in place.
+    """Fit a mixture of Gaussians to rows (d, n) by EM, starting from its present parameters, which change in place.
 
-    Each covariance has an inverse Wishart prior that counts as `strength` rows with the covariance `prior` (d, d): what
-    is maximised is the posterior density, so that no component collapses onto few rows (Fraley and Raftery 2007).
+    Each covariance has an inverse Wishart prior that counts as `strength` rows with the covariance `prior` (d, d). The
+    posterior density is maximised, so that no component collapses onto few rows (Fraley and Raftery 2007).
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def fit_gaussians(
     prior : (d, d) float64
     strength : float
     iterations : int, at least 1.
-    tolerance : float, nats a row that an iteration must add for another one to follow.
+    tolerance : float, EM ends when an iteration gains less than this, in nats a row.
     """
     _em(rows, weights, means, covariances, prior, strength, iterations, tolerance, np.empty(rows.shape[1]))
 
@@ -176,20 +176,20 @@ def fit_gaussians(
 def split_gaussians(
     weights: FloatArray, means: FloatArray, covariances: FloatArray, distance: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Each component as two of half its weight, side by side along its longest axis, with its mean and covariance.
+    """Split each component into two of half its weight along its longest axis, keeping its mean and covariance.
 
     Parameters
     ----------
     weights, means, covariances : (k,), (k, d), (k, d, d) float64
-    distance : float between 0 and 1, of each from the middle, in deviations along the axis.
+    distance : float between 0 and 1, of each half from the component's mean, in deviations along the axis.
 
     Returns
     -------
-    The same of 2 k components.
+    Weights, means and covariances of 2 k components.
     """
     axes = np.array([largest_eigenvector(covariance) for covariance in covariances])
     terms = axes[:, :, None] * covariances * axes[:, None, :]
-    variances = np.cumsum(terms.reshape(len(axes), -1), axis=1)[:, -1]  # one after the other, on every machine
+    variances = np.cumsum(terms.reshape(len(axes), -1), axis=1)[:, -1]  # in the same order on every machine
     steps = distance * np.sqrt(variances)[:, None]
     places = np.stack([means + steps * axes, means - steps * axes], axis=1)
     spreads = covariances - (steps * steps * axes)[:, :, None] * axes[:, None, :]

@@ -1,6 +1,6 @@
-"""The network of a unit, block by block: from the context of rows to the outputs that a mixture is made of, and back.
+"""Forward and backward passes of a unit's network: from the context of rows to the parameters of a mixture, and back.
 
-Rows are worked on in blocks and every array is (feature, row), so that the inner loops run over rows and vectorise.
+Rows are processed in blocks and every array is (feature, row), so that the inner loops run over rows and vectorise.
 `likelihood` says how parameters are laid out.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from pydine.kernels.arithmetic import dot, exp, like, row_dot, row_dots, row_sum
 from pydine.kernels.compilation import compiled
 
-# memory: rows worked on together, which stay in the caches; a multiple of what is done at once.
+# memory: rows in a block, which stay in the processor's caches: at most, and a number of which it is a multiple.
 MOST_ROWS, LANES = 352, 32
 IDENTITY, TANH, RELU = 0, 1, 2  # fact: names
 
@@ -20,14 +20,14 @@ _part = compiled(inlined=True)
 
 @_part
 def block_width(n):
-    """Rows in a block: blocks are as equal as can be, so that few of the rows which fill the last are wasted."""
+    """Rows in a block: blocks are as equal as possible, so that the last one has little padding."""
     blocks = max(1, -(-n // MOST_ROWS))
     return -(-max(n, 1) // (blocks * LANES)) * LANES
 
 
 @_part
 def dense(theta, start, n_in, n_out, groups, source, to, values):
-    """Affine layer: rows source.. of `values` (n_in of them) to rows to.. (n_out of them); weights at `start`."""
+    """Affine layer: from n_in rows of `values`, from `source` on, to n_out rows from `to` on; weights at `start`."""
     width = values.shape[1]
     fan_in = n_in // groups
     bias = start + n_out * fan_in
@@ -128,7 +128,7 @@ def dense_backward(theta, start, n_in, n_out, groups, source, to, values, slopes
 
 @_part
 def deactivate(activation, first, count, values, slopes):
-    """Turn slopes of what an activation gave into slopes of what it was given, in place."""
+    """Turn slopes with respect to an activation's outputs into slopes with respect to its inputs, in place."""
     width = values.shape[1]
     one, zero = like(1.0, values), like(0.0, values)
     for j in range(first, first + count):
@@ -142,7 +142,7 @@ def deactivate(activation, first, count, values, slopes):
 
 @_part
 def linear(theta, c, values, centred, log_scale):
-    """Take the linear location of a block's rows off `centred`, and put the linear log-scale into `log_scale`."""
+    """Subtract the linear location of a block's rows from `centred`, and write the linear log-scale to `log_scale`."""
     width = values.shape[1]
     for i in range(width):
         log_scale[i] = like(0.0, values)
@@ -187,7 +187,7 @@ def outputs(theta, sizes, activations, groups, skip, target, context, values, ce
     """Run a block of rows through the network; the rest of its width is padding.
 
     The layers' values go to `values`, the context first; the target less the linear location to `centred`; the linear
-    log-scale to `log_scale`. Returns in which row of `values` the outputs begin, and where the parameters end.
+    log-scale to `log_scale`. Returns the row of `values` where the outputs begin, and where in `theta` parameters end.
     """
     c = context.shape[0]
     load(target, centred)

@@ -1,4 +1,4 @@
-"""The compiled kernel: log-likelihood of one unit, its gradient, and the mixture that it is of every row.
+"""The compiled kernel: log-likelihood of one unit, its gradient, and the parameters of the mixture for every row.
 
 A unit is one target column t and its context columns x. Its conditional density is a mixture of k Gaussians
 whose logits a_j, means m_j and log-scales s_j come from a network of the context (the paper's conditioner and
@@ -10,13 +10,13 @@ With z_j = (t - l'x - m_j) / sigma_j and the responsibilities r_j, the gradient 
 
     d/d a_j = r_j - w_j,    d/d m_j = r_j z_j / sigma_j,    d/d s_j = r_j (z_j^2 - 1).
 
-Rows are worked on in blocks and every array is (feature, row), so that the inner loops run over rows and
-vectorise. Arithmetic is in the dtype of the parameters (float32 in use, float64 in the gradient's test); what is
-summed over blocks is float64.
+Rows are processed in blocks and every array is (feature, row), so that the inner loops run over rows and
+vectorise. Arithmetic is in the dtype of the parameters (float32 in use, float64 in the gradient's test); sums over
+blocks are float64.
 
-A target of ordered steps (counts, ranks, many ties) has two cut points a < b a row instead, and the mixture's
-probability between them, ln(F(b | x) - F(a | x)): the same mixture, integrated over the step. Its code is compiled
-when a unit has such a target, not before.
+A target of ordered steps (counts, ranks, many ties) has two cut points a < b for each row instead, and its
+log-likelihood is that of the interval between them, ln(F(b | x) - F(a | x)): the same mixture, integrated over the
+step. The code for it is compiled only when a unit has such a target.
 
 Parameters are one flat vector: l (c,) and g (c,) if `skip`, then for each layer its weights (out, in) by rows and
 its biases (out,). With `groups` = 3 the last layer is block-diagonal: logits, means and log-scales each see a third
@@ -53,7 +53,7 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     ----------
     theta : (p,) float32 or float64, the flat parameters.
     sizes : (layers + 1,) int64, widths from the network's inputs (all c context columns, or 0) to its 3k outputs.
-    activations : (layers,) int64, what follows each layer.
+    activations : (layers,) int64, the activation after each layer.
     groups : int, 1 or 3 (see the module).
     skip : bool, whether the linear location and log-scale exist.
     target : (n,), or (2, n) for the cut points of steps; context : (c, n); of the dtype of theta.
@@ -75,7 +75,7 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     log_scale = np.zeros(width, theta.dtype)
     d_location, d_log_scale = np.empty(width, theta.dtype), np.empty(width, theta.dtype)
     scratch = np.empty((4, width), theta.dtype)
-    if target.ndim == 2:  # known when it is compiled
+    if target.ndim == 2:  # resolved at compile time
         origin, steps = np.zeros(n, theta.dtype), np.empty((2, width), theta.dtype)
     else:
         origin = target
@@ -83,7 +83,7 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     result = 0.0
     for begin in range(0, n, width):
         rows = min(width, n - begin)
-        # Views: with sums as indices the loops would not vectorise.
+        # Slices, since loops whose indices are sums would not vectorise.
         to, start = outputs(
             theta,
             sizes,
@@ -156,7 +156,7 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
 
 @_compiled
 def components(theta, sizes, activations, groups, skip, target, context, shares, z):
-    """The mixture of every row: weights w_j to `shares` and (t - mu_j) / sigma_j to `z`, shapes (k, n).
+    """The mixture for every row: writes weights w_j to `shares` and (t - mu_j) / sigma_j to `z`, shapes (k, n).
 
     Parameters
     ----------

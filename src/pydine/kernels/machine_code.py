@@ -1,8 +1,9 @@
-"""Machine code on disk: Numba's cache, with files that are checked before they are used and a place that is found.
+"""Machine code on disk: Numba's cache, with files that are verified before use, and a folder that can be written.
 
-Numba runs whatever its files hold, and stops where none can be written. Here every file begins with a digest of the
-rest and of all that the code depends on: what does not agree is compiled again. Where neither the installation nor
-the user's folders can be written, a private temporary folder is used, and where there is none, nothing is kept.
+Numba runs whatever its files hold, and fails where none can be written. Here every file begins with a digest of its
+content and of all that the code depends on: if it does not match, the code is compiled again. Where neither the
+installation nor the user's folders can be written, a private temporary folder is used, and where there is none, nothing
+is kept.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SUFFIX = ".code"
 
 
 def _digest(*parts: bytes) -> bytes:
-    """Hash parts, each with its length, so that no two lists of parts read as the same bytes."""
+    """Hash parts, each with its length, so that different lists of parts cannot have the same bytes."""
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for part in parts:
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -49,16 +50,16 @@ def is_whole(path: Path) -> bool:
 
 
 class KeptCode:
-    """The files of one function, one for each signature and processor; what Numba calls a cache file.
+    """The files of one function, one for each signature and processor; in place of Numba's own class of cache files.
 
-    A file holds a digest of the rest, the name of what it was compiled from, and Numba's own data.
+    A file holds a digest of the rest, a digest of what the code was compiled from, and Numba's own data.
 
     Parameters
     ----------
     folder : Path
-        Where they are.
+        Folder of the files.
     function : str
-        How their names begin.
+        Prefix of their names.
     sources : str
         A digest of all sources that the code depends on.
     """
@@ -67,11 +68,11 @@ class KeptCode:
         self.folder, self.function, self.sources = folder, function, sources
 
     def files(self) -> list[Path]:
-        """Those that are there."""
+        """The files that exist."""
         return sorted(self.folder.glob(f"{self.function}.*{SUFFIX}"))
 
     def load(self, key: tuple[Any, ...]) -> Any:
-        """What was kept under a key of Numba's, or None if nothing was, or it is not as it was written."""
+        """The data that was kept under one of Numba's keys, or None if there is none or the file is damaged."""
         path = self._path(key)
         try:
             content = path.read_bytes()
@@ -85,18 +86,18 @@ class KeptCode:
         return pickle.loads(rest[DIGEST_BYTES:])
 
     def save(self, key: tuple[Any, ...], data: Any) -> None:
-        """Keep data."""
+        """Keep data under one of Numba's keys."""
         rest = self._origin(key) + serialize.dumps(data)
         write_whole(self._path(key), _digest(rest) + rest)
 
     def flush(self) -> None:
-        """Forget what was kept, as Numba asks when a function is to be compiled again."""
+        """Delete the files; Numba calls this when a function is to be compiled again."""
         for path in self.files():
             with contextlib.suppress(OSError):
                 path.unlink()
 
     def _path(self, key: tuple[Any, ...]) -> Path:
-        """The file for a signature and a processor; a new version of the function replaces the old one's."""
+        """The file for a signature and a processor; that of a new version of the function replaces the old one."""
         signature, processor, _ = key
         return self.folder / f"{self.function}.{_digest(repr((signature, processor)).encode()).hex()[:16]}{SUFFIX}"
 
@@ -105,18 +106,18 @@ class KeptCode:
 
 
 class _TemporaryLocator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):
-    """The last place that Numba looks for: a folder of the user's among the temporary ones."""
+    """The last place where Numba looks for a folder: a private one among the temporary folders."""
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
 
     def get_cache_path(self) -> str:
-        """Where files are; Numba takes an OSError for no place."""
+        """Folder of the files; Numba understands an OSError as there being none."""
         return str(temporary_folder() / self.get_suitable_cache_subpath(self._py_file))
 
 
 def temporary_folder() -> Path:
-    """A folder among the temporary ones that nobody else can write to: what it holds will be run.
+    """A temporary folder that nobody else can write to, since code from it will be run.
 
     Raises
     ------
@@ -142,22 +143,22 @@ class _Cache(caching.FunctionCache):
     _impl_class = _Implementation
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Read what was kept; all that it calls for is Numba's allocator.
+        """Load code that was kept, which needs no more than Numba's allocator.
 
-        Numba first imports and registers whatever it could compile, which takes a third of a short process. What is
-        not kept and has to be compiled asks for that by itself.
+        Numba itself would first import and register everything that it may compile, which takes a third of the time of
+        a short process. If code has to be compiled after all, that happens then.
         """
         runtime.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, target_context)
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep what was compiled; where the disk is full or gone it is compiled again next time."""
+        """Keep compiled code; if it cannot be written, on a full disk say, it is compiled again next time."""
         with contextlib.suppress(OSError):
             super().save_overload(signature, result)
 
 
-KEPT: list[KeptCode] = []  # of every function that is kept, as it is compiled; for `pydine doctor`
+KEPT: list[KeptCode] = []  # the files of every function that is kept; for `pydine doctor`
 
 
 def keep(dispatcher: Any, sources: str) -> None:
@@ -184,7 +185,7 @@ def keep(dispatcher: Any, sources: str) -> None:
 
 
 def place() -> str:
-    """Say where compiled code is kept, and what to do if that is not for long."""
+    """Say where compiled code is kept, and what to do if it is not kept for long."""
     if not KEPT:
         return "it is not kept, as no folder for it can be written; set NUMBA_CACHE_DIR to one that can"
     folder = KEPT[0].folder

@@ -1,4 +1,4 @@
-"""Mixtures of models by their log-densities of rows, with the same bits on every machine."""
+"""Mixtures of models, from their log-densities of rows, with the same bits on every machine."""
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
 
@@ -10,7 +10,7 @@ from pydine.kernels.arithmetic import dot, exp, log
 from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
-LEAST_WEIGHT = 1e-300  # guard: for a weight to have a logarithm
+LEAST_WEIGHT = 1e-300  # guard: least weight, for its logarithm
 
 
 @compiled()

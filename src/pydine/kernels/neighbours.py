@@ -1,4 +1,4 @@
-"""Nearest neighbours in the maximum norm, and how many rows are as close in some of the columns."""
+"""Nearest neighbours in the maximum norm, and the number of rows within that distance in subsets of the columns."""
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
 
@@ -11,7 +11,7 @@ from pydine.kernels.compilation import compiled
 
 @compiled()
 def neighbours(x, y, z, asked, k):
-    """Distance to the k-th neighbour, and rows that are closer than it in z, in x and z, in y and z, and in all three.
+    """Distance to the k-th neighbour, and numbers of rows closer than that in z, in x and z, in y and z, and in all.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def neighbours(x, y, z, asked, k):
     Returns
     -------
     radii : (m,) float64
-    counts : (4, m) int64, the row itself included: in all three k, or fewer if several rows are as far as the k-th.
+    counts : (4, m) int64, the row itself included. The last is k, or less if several rows are as far as the k-th.
     """
     n, m = x.shape[0], asked.shape[0]
     radii, counts = np.empty(m), np.zeros((4, m), dtype=np.int64)

@@ -1,7 +1,7 @@
 """Tails and quantiles of the standard normal distribution, and of mixtures, with the same bits on every machine.
 
-SciPy's come from the C library's logarithm, which has variants for each processor. All that a unit is trained on is a
-quantile of a rank, so these must not differ.
+SciPy's functions use the C library's logarithm, which has variants for each processor. Units are trained on normal
+quantiles of ranks, so these must not differ.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
@@ -17,8 +17,8 @@ from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
 SQRT_2PI = 2.5066282746310002  # fact
-TINY = 1e-300  # guard: for a density to be divided by
-FARTHEST = -1e150  # guard: scales; farther out the square of the distance would overflow
+TINY = 1e-300  # guard: least probability, to divide by or for its logarithm
+FARTHEST = -1e150  # guard: in deviations; farther out the square of the distance would overflow
 TABLES_KEPT = 8  # memory: of scores, one for each number of rows
 
 
@@ -31,7 +31,7 @@ def _guess(log_tail_):
 
 @compiled(inlined=True)
 def _lower_quantile(p):
-    """Where the lower tail is p, for 1e-300 < p <= 1/2: Halley's iteration triples the digits at each of two steps."""
+    """The normal quantile of p, for 1e-300 < p <= 1/2: each of two Halley iterations triples the correct digits."""
     x = _guess(log(p))
     for _ in range(2):
         u = (upper_tail(max(-x, 0.0)) - p) * SQRT_2PI * exp(0.5 * x * x)
@@ -41,7 +41,7 @@ def _lower_quantile(p):
 
 @compiled()
 def quantiles(lower: FloatArray, upper: FloatArray, out: FloatArray) -> None:
-    """Quantiles of rows whose two tails are given, each as exact as can be, in `out`; all of shape (n,)."""
+    """Write normal quantiles to `out`, from lower and upper tail probabilities, whichever is smaller; shapes (n,)."""
     for i in range(lower.shape[0]):
         quantile = _lower_quantile(max(min(lower[i], upper[i]), 1e-300))
         out[i] = quantile if lower[i] < upper[i] else -quantile
@@ -49,13 +49,13 @@ def quantiles(lower: FloatArray, upper: FloatArray, out: FloatArray) -> None:
 
 @compiled()
 def log_quantiles(log_lower: FloatArray) -> FloatArray:
-    """Quantiles of lower tails whose logarithms are given, each below -100, shape (n,): by Newton's method on them."""
+    """Normal quantiles of lower tails given as logarithms, each below -100, shape (n,): by Newton's method."""
     out = np.empty(log_lower.shape[0])
     for i in range(len(out)):
         x = _guess(log_lower[i])
         for _ in range(6):
             log_ratio, t = log_tail(-x * SQRT_HALF)
-            # The hazard phi / Phi, of which ln(Phi) has its slope, is close to -x this far out.
+            # The derivative of ln(Phi) is phi / Phi, which is close to -x this far out.
             value = log(0.5 * t) + log_ratio
             hazard = exp(-0.5 * x * x - value) / SQRT_2PI if x > -1e7 else -x
             x -= (value - log_lower[i]) / hazard
@@ -65,9 +65,9 @@ def log_quantiles(log_lower: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=TABLES_KEPT)
 def rank_scores(n: int) -> FloatArray:
-    """Normal scores of the ranks 1/2, 1, 3/2, ... of n rows, Phi^-1(rank / (n + 1)), shape (2 n + 2,), from rank 0 on.
+    """Normal scores Phi^-1(rank / (n + 1)) of the ranks 0, 1/2, 1, 3/2, ... of n rows, shape (2 n + 2,).
 
-    The rank r is at place 2 r. Scores of ranks that are as far from the middle are each other's negatives to the bit.
+    The score of rank r is at position 2 r. Scores are exactly antisymmetric about the middle rank.
     """
     lower = normal_quantile(np.arange(1.0, n + 2.0) / (2.0 * n + 2.0))
     lower[-1] = 0.0
@@ -77,7 +77,7 @@ def rank_scores(n: int) -> FloatArray:
 
 
 def normal_quantile(p: FloatArray) -> FloatArray:
-    """Quantiles of probabilities strictly between 0 and 1, same shape."""
+    """Normal quantiles of probabilities strictly between 0 and 1, same shape."""
     flat = np.ascontiguousarray(p, dtype=np.float64).ravel()
     out = np.empty(len(flat))
     quantiles(flat, 1.0 - flat, out)
@@ -86,7 +86,7 @@ def normal_quantile(p: FloatArray) -> FloatArray:
 
 @compiled()
 def step_moments(lower, upper):
-    """Mean of a standard normal variable between cut points (n,), and the logarithm of the probability there."""
+    """Mean of a standard normal variable between cut points (n,), and the log-probability of that interval."""
     n = lower.shape[0]
     means, logs = np.empty(n), np.empty(n)
     for i in range(n):
@@ -113,7 +113,7 @@ def add_tails(weight, shares, z, lower, upper):
 
     Parameters
     ----------
-    weight : float, positive; what this model counts in a mixture of models.
+    weight : float, positive; weight of this model in a mixture of models.
     shares, z : (k, n) float64, the weights w_j and z_j of every row.
     lower, upper : (n,) float64, the tails accumulated so far.
     """

@@ -1,6 +1,6 @@
 """The compiled optimiser: L-BFGS on the penalised likelihood of one unit, with early stopping.
 
-It runs without the interpreter and without its lock, so units train in threads. Parameters and curvature are
+It runs without the interpreter and releases the GIL, so units train in threads. Parameters and curvature are
 float64; only the kernel's arithmetic is float32.
 """
 
@@ -51,14 +51,14 @@ def _add(factor, a, out):
 
 @_part
 def _copy(a, out):
-    """An assignment of slices would bring the check of their lengths, and take longer to compile than all else."""
+    """Copy a vector; assigning slices would add a check of lengths, which takes longer to compile than the rest."""
     for i in range(a.shape[0]):
         out[i] = a[i]
 
 
 @_part
 def _direction(grad, steps, changes, rho, count, alpha, out):
-    """Two-loop recursion: minus the inverse Hessian's estimate times the gradient."""
+    """Two-loop recursion: minus the estimated inverse Hessian times the gradient."""
     stored = min(count, MEMORY)
     for i in range(grad.shape[0]):
         out[i] = -grad[i]
@@ -99,15 +99,14 @@ def maximise(
     start, decay : (p,) float64.
     target, context : (n,), or (2, n) for steps, and (c, n) float32, the rows to learn from.
     held_target, held_context : (m,) or (2, m), and (c, m) float32; with m > 0 the search ends after `patience`
-    iterations without
-        a better likelihood on these rows.
+        iterations without a better likelihood of these rows.
     tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
 
     Returns
     -------
-    best : (p,) float64, the parameters with the best likelihood on the held-out rows, if there are any.
-    last : (p,) float64, those that the search ended with.
-    iterations : int, how many were made.
+    best : (p,) float64, the parameters with the best likelihood of held-out rows; without such rows, the last ones.
+    last : (p,) float64, the last parameters of the search.
+    iterations : int, the number of iterations.
     """
     p, held = start.shape[0], held_context.shape[1]
     theta, grad = start.copy(), np.empty(p)
@@ -125,7 +124,7 @@ def maximise(
     for iteration in range(1, iterations + 1):
         _direction(grad, steps, changes, rho, count, alpha, direction)
         slope = dot(direction, grad)
-        if slope >= 0.0:  # the memory no longer describes the surface: forget it
+        if slope >= 0.0:  # not a descent direction: the remembered curvature is outdated
             count = 0
             for j in range(p):
                 direction[j] = -grad[j]
@@ -147,7 +146,7 @@ def maximise(
             if trial_value <= value + SUFFICIENT_DECREASE * length * slope:
                 accepted = True
                 break
-            curvature = trial_value - value - length * slope  # the parabola through what is known
+            curvature = trial_value - value - length * slope  # of the parabola through both values and the slope
             if curvature > 0.0 and np.isfinite(curvature):
                 length *= min(0.5, max(0.1, -0.5 * slope * length / curvature))
             else:

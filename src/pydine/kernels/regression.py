@@ -1,6 +1,6 @@
 """Small dense problems of linear algebra whose solutions start a unit's training, with the same bits on every machine.
 
-BLAS and LAPACK add in an order that suits the processor, and training that starts from another last digit ends in one.
+BLAS and LAPACK add in an order that depends on the processor, and training amplifies differences in the last digits.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
@@ -38,7 +38,7 @@ def ridge(t, x, penalty):
     Parameters
     ----------
     t : (n,) float64; x : (c, n) float64.
-    penalty : (c,) float64, positive; what is added to the diagonal of the cross-products.
+    penalty : (c,) float64, positive; added to the diagonal of the cross-products.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def weighted_moments(x, weights):
 def largest_eigenvector(matrix):
     """The eigenvector of a symmetric matrix (c, c) whose eigenvalue is farthest from 0, by Jacobi's method, shape (c,).
 
-    Its entry of largest size is positive.
+    Its entry of largest absolute value is positive.
     """
     c = matrix.shape[0]
     a, vectors, largest = matrix.copy(), np.zeros((c, c)), 0

@@ -1,4 +1,4 @@
-"""Frequencies of codes along a line that change at places which are not known: all ways to cut it, averaged."""
+"""Frequencies of codes along a line that change at unknown places: a Bayesian average over all segmentations."""
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
 
@@ -9,12 +9,12 @@ import numpy as np
 from pydine.kernels.arithmetic import exp, log
 from pydine.kernels.compilation import compiled
 
-NOTHING = -50.0  # guard: logarithm of a share that a sum in float64 does not notice
+NOTHING = -50.0  # guard: logarithm of a share that is negligible in a sum in float64
 
 
 @compiled()
 def _evidence(counts, prior):
-    """Log-evidence of segments from a bin to before another, (bins + 1, bins + 1), and running sums (bins + 1, k)."""
+    """Log-evidence of segments from bin i up to before bin j, (bins + 1, bins + 1), and running sums (bins + 1, k)."""
     bins, codes = counts.shape
     sums = np.zeros((bins + 1, codes))
     rows = 0
@@ -44,7 +44,7 @@ def _evidence(counts, prior):
 
 @compiled()
 def _paths(weights, ahead):
-    """Log-sums over all ways to cut what is before each place (`ahead` False) or after it, shape (bins + 1,)."""
+    """Log of the summed weights of all segmentations before each place, or after it if `ahead`, shape (bins + 1,)."""
     bins = weights.shape[0] - 1
     logs = np.zeros(bins + 1)
     for step in range(1, bins + 1):
@@ -66,10 +66,11 @@ def _paths(weights, ahead):
 
 @compiled()
 def segment_shares(counts, prior, rate):
-    """Posterior mean of the shares of codes in every bin, if they are the same within segments of a line.
+    """Posterior mean of the probabilities of codes in every bin, which are constant within segments of a line.
 
-    Every way to cut the line between bins is possible, each cut with the same probability, and in each segment the
-    shares have a Dirichlet distribution. The mean over all of it is a sum over segments (Fearnhead 2006).
+    A priori, there is a cut between any two neighbouring bins with the same probability, independently, and the
+    probabilities in each segment have a Dirichlet distribution. The posterior mean is a sum over all possible segments
+    (Fearnhead 2006).
 
     Parameters
     ----------

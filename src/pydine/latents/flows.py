@@ -1,7 +1,7 @@
 """From columns to latents: normal scores, a ladder for every unit, recalibration, and projection of z.
 
-The default's conditional diffeomorphisms. Each step is monotone in the column that it maps, so the information
-between the sides given z is the columns' own (paper, Lemma 1).
+These are the default's conditional diffeomorphisms. Each step is monotone in the column that it maps, so the latents
+have the same information given z as the columns (paper, Lemma 1).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
 from pydine.work.plan import Unit
 
-VALUES_KEPT = 1 << 26  # memory: of functions of z, in half a gibibyte
-ROWS_KEPT = 1 << 14  # memory: of all functions of z, so that they are evaluated once
+VALUES_KEPT = 1 << 26  # memory: most values of functions of z that are kept, half a gibibyte
+ROWS_KEPT = 1 << 14  # memory: most rows for which all functions of z are kept, so that they are evaluated once
 
 
 @dataclass(frozen=True)
 class Latents:
-    """What the maps make of the sample that they were fitted on.
+    """Latents of the sample that the maps were fitted to.
 
     Parameters
     ----------
@@ -45,20 +45,19 @@ class Latents:
     functions : ndarray, shape (n, r), optional
         The functions of z that are projected out, if they are evaluated already.
     two_valued : tuple of bool
-        Which latents are of columns with two different values.
+        Which latents are those of columns with two distinct values.
     fold_products : ndarray, shape (folds x partitions, dx + dy, dx + dy), optional
         The cross-products that the flows of each fold alone would give.
     view : View, optional
-        In which order, and with which signs, a base is to see the latents; as they are if there is none.
+        The canonical order and signs in which a base sees the latents; without it, they are seen as they are.
     unlearned : tuple of float
         What the unit of each latent may have missed, in nats (see `FittedUnit`); empty if that is not known.
     sides : tuple of str
-        What whoever asked calls the first and the second side; a base may see y first.
+        The caller's names of the first and the second side; a base may see y first.
     seconds : ndarray, shape (dx + dy, n), optional
-        What stands for the squares of the latents less 1, where a latent is the mean of many: the mean of their
-        squares.
+        Where a latent is the mean over a step's possible latents: the mean of their squares, less 1.
     has_second : tuple of bool
-        For which latents it does.
+        For which latents `seconds` takes the place of the square.
     """
 
     dimensions: tuple[int, int, int]
@@ -82,11 +81,11 @@ class Latents:
         return int(self.unprojected.shape[1])
 
     def of_columns(self, x: list[int], y: list[int]) -> Latents:
-        """Only the columns given, as the latents of two sides; functions of z are projected out already."""
+        """Select columns, as the latents of two sides; functions of z are projected out already."""
         return self._rearranged([*x, *y], np.ones(len(x) + len(y)), len(x))
 
     def seen(self) -> Latents:
-        """The latents in the order, and with the signs, that a base sees."""
+        """The latents in their canonical order and with their canonical signs, as a base sees them."""
         if self.view is None:
             return self
         dx, dy, _ = self.dimensions
@@ -119,16 +118,16 @@ class Latents:
             seconds=None if self.seconds is None else self.seconds[columns],
             has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
         )
-        found.__dict__["_functions"] = self._functions  # of z, which is the same: they are evaluated and kept once
+        found.__dict__["_functions"] = self._functions  # z is the same: its functions are evaluated and kept once
         return found
 
     @cached_property
     def outwards(self) -> RowArray:
-        """Rows from the middle to the outskirts; before the projection, whose last digits differ between machines."""
+        """Rows by distance from the origin, before the projection, whose last digits differ between machines."""
         return outwards(self.unprojected)
 
     def only(self, rows: NDArray[np.intp]) -> Latents:
-        """Only the rows given, as latents without a projection of their own."""
+        """Select rows, as latents without a projection of their own."""
         chosen, z = self.unprojected[:, rows], self.z[:, rows]
         both = chosen if self.projection is None else self.projection(chosen, z)
         dof = len(rows) * self.dof / self.n_rows
@@ -145,7 +144,7 @@ class Latents:
 
     @cached_property
     def _functions(self) -> Blocks:
-        """The functions of z that are projected out; where values are too many, evaluated block by block each time."""
+        """The functions of z that are projected out; if too large to keep, they are evaluated anew each time."""
         return [(slice(None), self.functions)] if self.functions is not None else _Functions(self.projection, self.z)
 
     def of(self, side: str) -> FloatArray:
@@ -155,13 +154,13 @@ class Latents:
 
     @cached_property
     def leverages(self) -> FloatArray:
-        """What share of each row the projection takes up, shape (n,)."""
+        """Leverage of each row in the projection, between 0 and 1, shape (n,)."""
         return np.zeros(self.n_rows) if self.projection is None else self.projection.leverages(self._functions)
 
     def without_z(self, columns: FloatArray) -> FloatArray:
-        """Project the functions of z that the latents are free of out of other columns (d, n) of the sample.
+        """Project the same functions of z out of other columns (d, n) of the sample as out of the latents.
 
-        Without a projection that is the mean alone: the paper takes its latents to be free of z.
+        Without a projection, only the mean is removed: the paper assumes that its latents are independent of z.
         """
         if self.projection is None:
             centred: FloatArray = columns - columns.mean(axis=1, keepdims=True)
@@ -171,7 +170,7 @@ class Latents:
 
 @dataclass(frozen=True)
 class _Functions:
-    """The functions of z of a projection, which can be gone through more than once."""
+    """The functions of z of a projection, block by block; it can be iterated over more than once."""
 
     projection: Projection | None
     z: FloatArray
@@ -183,7 +182,7 @@ class _Functions:
 
     @cached_property
     def _kept(self) -> list[tuple[slice, FloatArray]] | None:
-        """All of them, unless they are too many."""
+        """All blocks, unless they are too large to keep."""
         if self.projection is None or self.z.shape[1] * len(self.projection.chosen) > VALUES_KEPT:
             return None
         return list(self.projection.blocks(self.z))
@@ -204,10 +203,10 @@ class RankFlow:
     units : dict of Unit to FittedUnit
         In the order of the columns of x and y.
     recalibration : tuple of ScoreMap
-        Normal scores again, of every unit's latents.
+        Maps from every unit's latents to their normal scores.
     projection : Projection
     z_order : list of int
-        In which order the columns of z are taken, wherever they are named here.
+        The canonical order of the columns of z, in which they are numbered here.
     """
 
     dimensions: tuple[int, int, int]
@@ -238,7 +237,7 @@ class RankFlow:
         return self.projection(latents, scores), scores
 
     def unprojected(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same with functions of z still in the latents."""
+        """Map rows to latents with functions of z still in them, (dx + dy, n), and to the scores of z, (dz, n)."""
         scores = self._scores(x, y, z)
         context = np.clip(scores, -FARTHEST_SCORE, FARTHEST_SCORE)
         latents = np.empty((len(self.units), scores.shape[1]))

@@ -1,6 +1,6 @@
 """Functions of z that are projected out of both sides: z and its cubes, polynomials, waves, bumps, and learned ones.
 
-None of them is drawn at random or depends on the order of the rows.
+None of them is random or depends on the order of the rows.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from pydine.types import FloatArray
 from pydine.units.rows import SEED, outwards, some_of
 from pydine.units.rungs.quadratic import quadratic
 
-# answer: bumps around rows of z that there are; the shares of degrees of freedom below say how many of them are used.
+# answer: number of bumps around rows of z; the shares of degrees of freedom in `projection` limit how many are used.
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
 # answer: in scores, times the square root of the number of columns, as the distance between rows grows.
 BUMP_WIDTH = 2.0 / 3.0
 # answer: cosines along each column, of which the slowest goes from 1 to -1 over +-4, the scores of 10,000 rows.
 COLUMN_WAVES, HALF_PERIOD = 8, 4.0
 COLUMN_SMOOTHNESS = 0.7  # answer: lengthscale of the prior for functions of one column, in scores
-# answer: more units than that are sketched, by so many combinations of what they learned: for the time.
+# answer: with more than MOST_UNITS units, SKETCHES random combinations of what they learned are used, to save time.
 MOST_UNITS, SKETCHES = 40, 200
-# answer: share of the rows' degrees of freedom that may always go into z and its cubes.
+# answer: the cubes of z are always used if they and z take at most this share of the rows' degrees of freedom.
 CUBIC_SHARE = 0.05
-FARTHEST_SCORE = 10.0  # guard: rows farther out are taken to be here; no sample reaches it
+FARTHEST_SCORE = 10.0  # guard: scores are clipped to it; no sample reaches it
 
 
 class Learned(Protocol):
-    """What has learned functions of z: a fitted unit, say."""
+    """Anything that has learned functions of z, such as a fitted unit."""
 
     def features(self, context: FloatArray) -> list[FloatArray]:
         """Evaluate them: z (dz, n) to arrays (n, q_i)."""
@@ -39,7 +39,7 @@ class Learned(Protocol):
 
 @dataclass(frozen=True)
 class Sketch:
-    """Random combinations of what many units learned: few span nearly the same functions (Halko et al. 2011)."""
+    """Random combinations of what many units learned: few of them span nearly the same space (Halko et al. 2011)."""
 
     units: tuple[Learned, ...]
 
@@ -64,9 +64,9 @@ class FunctionsOfZ:
     cubic : bool
         Whether the cubes of z are always among them.
     learned : tuple of FittedUnit (or a Sketch of many) or None
-        Units that see z alone and whose networks' hidden units are used, with polynomials, waves along each column
-        and bumps beside them: Gaussian kernels around rows of z, which span the more smooth functions of z the more
-        there are (Nyström's method). None for none of these.
+        Units that see z alone and whose networks' hidden units are used, together with polynomials, waves along each
+        column, and bumps: Gaussian kernels around rows of z, which span ever more smooth functions of z as their number
+        grows (Nyström's method). If None, there are none of these.
     centres : ndarray, shape (dz, bumps)
     """
 
@@ -77,7 +77,7 @@ class FunctionsOfZ:
 
     @classmethod
     def choose(cls, z: FloatArray, learned: tuple[Learned, ...] | None) -> FunctionsOfZ:
-        """Choose the functions for rows z (dz, n). Bumps stand around rows from the middle of z to its outskirts."""
+        """Choose the functions for rows z (dz, n). Bumps are centred at rows at all distances from the origin."""
         if learned is not None and len(learned) > MOST_UNITS:
             learned = (Sketch(learned),)
         dz, n = z.shape
@@ -86,15 +86,15 @@ class FunctionsOfZ:
 
     @property
     def n_always(self) -> int:
-        """How many are used whatever they cost: a constant, z, and its cubes if `cubic`. They come first."""
+        """Number of functions that are always used: a constant, z, and its cubes if `cubic`. They come first."""
         return 1 + (2 if self.cubic else 1) * self.dz
 
     def __call__(self, z: FloatArray) -> FloatArray:
-        """Evaluate all of them: those that are always used, then kind by kind."""
+        """Evaluate all functions: those that are always used, then kind by kind."""
         return np.hstack([part for kind in self._kinds(z).values() for part in kind])
 
     def some(self, z: FloatArray, chosen: NDArray[np.intp]) -> FloatArray:
-        """Evaluate some of them at few rows, by their numbers (r,): z (dz, n) to an array (r, n)."""
+        """Evaluate some of the functions at few rows, by their positions (r,): z (dz, n) to an array (r, n)."""
         z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
         found, stop = np.empty((len(chosen), z.shape[1])), 0
         for kind in self._kinds(z, bumps=False).values():
@@ -108,9 +108,9 @@ class FunctionsOfZ:
         return found
 
     def priors(self, z: FloatArray) -> list[FloatArray]:
-        """Prior variances of those that are not always used, within each kind: they are in the same order, (q_i,).
+        """Prior variances of the coefficients of functions that are not always used, one array (q_i,) for each kind.
 
-        They are equal, but for the waves along columns, which fade as those of a smooth function do.
+        They are equal except for the waves along columns, whose variances fall with frequency as for a smooth function.
         """
         counts = {name: sum(part.shape[1] for part in kind) for name, kind in self._kinds(z[:, :1]).items()}
         frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, COLUMN_WAVES + 1)
@@ -118,7 +118,7 @@ class FunctionsOfZ:
         return [fading if name == "column waves" else np.ones(n) for name, n in counts.items() if name != "always"]
 
     def _kinds(self, z: FloatArray, *, bumps: bool = True) -> dict[str, list[FloatArray]]:
-        """Arrays (n, q_i) by kind; beyond any score that a sample can have they are constant, so they stay finite."""
+        """Arrays (n, q_i) by kind; z is clipped beyond any score that a sample can have, so that they stay finite."""
         z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
         always = [np.ones((z.shape[1], 1)), z.T]
         if self.cubic:
@@ -135,7 +135,7 @@ class FunctionsOfZ:
 
 
 def _bumps_across(z: FloatArray, centres: FloatArray) -> FloatArray:
-    """The same, to (q, n), with the exponents by one matrix product."""
+    """As `_bumps`, but to shape (q, n), with the exponents computed by one matrix product."""
     ones, factor = np.ones((1, z.shape[1])), -0.5 / (BUMP_WIDTH**2 * len(z))
     left = np.vstack([-2.0 * centres, (centres * centres).sum(axis=0), np.ones((1, centres.shape[1]))]) * factor
     exponents = (left.T @ np.vstack([z, ones, (z * z).sum(axis=0)])).astype(np.float32)

@@ -1,8 +1,8 @@
 """The paper's own flows, to the letter: Algorithm 1, steps 1 to 3.
 
 Each dimension has its own conditioner and heads with one hidden ReLU layer (`Network.paper`), trained by maximum
-likelihood with early stopping on rows that are held out for it. The only step that the paper does not spell out is
-that columns are standardised first, an affine diffeomorphism.
+likelihood with early stopping on held-out rows. The only step that the paper does not spell out is that columns are
+standardised first, an affine diffeomorphism.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class PaperSettings:
     iterations, patience : int
         Most gradient steps, and steps without a better held-out likelihood before the search stops.
     held_out : float
-        Share of the rows that early stopping watches.
+        Share of the rows that are held out for early stopping.
     seed : int
     """
 
     hidden_units: int = 4  # answer: the paper's
     components: int = 16  # answer: the paper's
     iterations: int = 2000  # answer: most steps; early stopping comes first
-    patience: int = 100  # answer: held-out rows waver from step to step
+    patience: int = 100  # answer: the held-out likelihood fluctuates from step to step
     held_out: float = 0.2  # answer: one row in five
     seed: int = 0  # answer: the paper's networks start at random
 
@@ -93,7 +93,7 @@ class PaperFlow:
 
 
 def fit_paper_flow(question: Question, settings: PaperSettings, n_jobs: int | None = None) -> tuple[PaperFlow, Latents]:
-    """Fit the paper's flows, and map the rows of the table that is asked about."""
+    """Fit the paper's flows to the columns of a question, and map the table's rows to latents."""
     dx, dy, dz = question.dimensions
     columns = question.table.columns[[*question.x, *question.y, *question.given]]
     centre, scale = columns.mean(axis=1), columns.std(axis=1)
@@ -125,7 +125,7 @@ def _train(network: Network, target: FloatArray, context: FloatArray, settings: 
         for part in (weights, biases):
             start[part] = rng.uniform(-bound, bound, part.stop - part.start)
     last_weights, last_biases = network.layer_slices[-1]
-    start[last_weights] *= 0.1  # the context comes in only as the likelihood asks for it
+    start[last_weights] *= 0.1  # the context has little effect at the start
     k = settings.components
     start[last_biases.start + k : last_biases.start + 2 * k] = np.linspace(-1.0, 1.0, k)
     order = rng.permutation(len(target))

@@ -1,6 +1,6 @@
-"""Whether a question is about continuous columns alone, which takes no model of labels or steps; and given such.
+"""Questions whose sides are continuous, which need no model of labels or steps, given columns of any kind.
 
-What knows of other kinds (`latents.kinds`) is imported when a question has one.
+The modules for other kinds (`latents.kinds`) are imported only when a question has a column of one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ def is_mixed(question: Question) -> bool:
 
 
 def with_plain_given(question: Question) -> Question:
-    """A question about continuous sides with what is given as numbers alone: labels are indicators.
+    """A question about continuous sides with its given columns as numbers: labels become indicators.
 
-    Ordered steps are their mid-ranks, and point masses among them have an indicator of their own.
+    Ordered steps enter by their mid-ranks, with an indicator for each point mass among them.
     """
     table = question.table
     if not any(_needs_indicators(table.columns[i], table.kind(i)) for i in question.given):
@@ -32,7 +32,7 @@ def with_plain_given(question: Question) -> Question:
 
 
 def _needs_indicators(column: FloatArray, kind: Kind) -> bool:
-    """Whether a column that is given says more than its mid-ranks do: three labels or more, or point masses."""
+    """Whether mid-ranks do not describe a given column: it has three labels or more, or point masses."""
     if kind is Kind.NOMINAL:
         return len(np.unique(column)) > 2
     return kind is Kind.ORDINAL and len(atoms_of(column)) > 0

@@ -1,14 +1,14 @@
-"""Projection of what depends on z out of both sides at once.
+"""Projection of functions of z out of both sides' latents.
 
 A flow follows z imperfectly. What it misses, and what it overfits, differs between the two sides, and both weaken the
-dependence that is to be measured. Projecting the same functions of z out of both sides costs nothing but degrees of
-freedom, whichever functions they are. So z itself is always projected out. So are its cubes where rows are plenty,
-because what is linear in the units of z is bent in its scores. Where z acts non-linearly, so is a rich set of
-functions: what either side's networks learned, polynomials, waves along each column, and bumps around rows of z.
+dependence that is to be measured. Projecting the same functions of z out of both sides costs only degrees of freedom,
+whichever functions they are. So z itself is always projected out. So are its cubes where there are many rows, because
+what is linear in the units of z is curved in its scores. Where z acts non-linearly, so is a rich set of functions: what
+either side's networks learned, polynomials, waves along each column, and bumps around rows of z.
 
-None of them is drawn at random or depends on the order of the rows.
+None of them is random or depends on the order of the rows.
 
-Of the rich set, those come first that a prior expects to matter most, given those taken already. The prior gives each
+Functions of the rich set are taken in the order of their prior variance given those taken already. The prior gives each
 of the four kinds the same total variance.
 """
 
@@ -27,38 +27,38 @@ from pydine.kernels.mixing import smooth_step
 from pydine.latents.functions import FunctionsOfZ
 from pydine.types import FloatArray
 
-# answer: shares of the rows' degrees of freedom. The first may go into functions of z where z acts non-linearly; more,
-# in steps and up to the largest, as long as both sides still follow the functions of the last step.
+# answer: shares of the rows' degrees of freedom. Where z acts non-linearly, functions of z take up to FIRST_SHARE; and
+# more, in steps and up to LARGEST_SHARE, as long as both sides still depend on the functions of the last step.
 FIRST_SHARE, STEP_SHARE, LARGEST_SHARE = 1.0 / 3.0, 0.1, 0.6
-# answer: z acts non-linearly if rungs above the linear one have weight, averaged over units: not at all up to the first
-# number, beyond doubt from the second on, and in part between them. A threshold would let one row decide.
+# answer: z acts non-linearly if the weight of rungs above the linear one, averaged over units, is large: not at all up
+# to the first number, certainly from the second on, and in part between them. A threshold would let one row decide.
 NONLINEAR_WEIGHT = 0.03, 0.17
-# answer: z also acts non-linearly if both sides follow the first step's functions by so many standard errors, around
-# 1.645, the level 0.05. A step beyond the first share is taken if both sides follow the functions of the last one at
-# all, by as many standard errors as the second pair says.
+# answer: z also acts non-linearly if both sides depend on the first step's functions by CLEARLY standard errors, around
+# 1.645, the level 0.05. A step beyond the first share is taken if both sides depend on the functions of the last step
+# at all, by STILL standard errors.
 CLEARLY, STILL = (0.645, 2.645), (-1.0, 1.0)
-# answer: functions of a softened projection that are shrunk together; twice as many each time.
+# answer: size of the first block of functions that are shrunk together in a softened projection; it doubles each time.
 FIRST_BLOCK = 8
-# answer: standard errors that the functions left out may move a correlation by, under the prior.
+# answer: most standard errors by which the functions left out may bias a correlation, under the prior.
 NEGLIGIBLE_BIAS = 1e-3
 SMALLEST_REMAINDER = 1e-8  # guard: a function is left out if the others explain all but this share of it
-# memory: larger blocks are new memory each time, and asking for it takes longer than the arithmetic.
+# memory: larger blocks are allocated anew each time, which takes longer than the arithmetic.
 ROWS_AT_ONCE = 1 << 12
 
 Blocks = Iterable[tuple[slice, FloatArray]]  # rows, and the functions of z there, shape (rows, r)
 
 
 class Products(NamedTuple):
-    """Sums over rows, which add up over parts of them.
+    """Cross-products, summed over rows; those of parts of the rows add up.
 
     Parameters
     ----------
     size : ndarray, shape (q, q)
         Cross-products of functions of z.
     target : ndarray, shape (q, d)
-        Of functions and latents.
+        Cross-products of functions and latents.
     total : ndarray, shape (d, d), or (d,)
-        Of latents; or their squares alone.
+        Cross-products of latents; or their sums of squares alone.
     """
 
     size: FloatArray
@@ -67,7 +67,7 @@ class Products(NamedTuple):
 
     @classmethod
     def of(cls, latents: FloatArray, blocks: Blocks, crossed: bool = True) -> Products:
-        """Of latents (d, n), and functions at the same rows, block by block."""
+        """Cross-products of latents (d, n) and of functions at the same rows, block by block."""
         size: FloatArray = np.zeros((0, 0))
         target: FloatArray = np.zeros((0, 0))
         for rows, values in blocks:
@@ -76,13 +76,13 @@ class Products(NamedTuple):
         return cls(size, target, latents @ latents.T if crossed else np.einsum("ij,ij->i", latents, latents))
 
     def plus(self, other: Products) -> Products:
-        """Of both together."""
+        """Cross-products of the rows of both together."""
         return Products(self.size + other.size, self.target + other.target, self.total + other.total)
 
 
 @dataclass(frozen=True)
 class Projection:
-    """Residuals of latents after a regression on functions of z, of which some count in part.
+    """Residuals of latents after a regression on functions of z, some of which are taken out in part.
 
     With Q the functions made orthonormal, one by one in their order, the residuals of a column a are
     a - Q diag(shares) Q'a.
@@ -91,14 +91,14 @@ class Projection:
     ----------
     functions : FunctionsOfZ
     chosen : ndarray of int, shape (r,)
-        Those that are linearly independent and used.
+        Positions of the functions that are used; they are linearly independent.
     shares : ndarray, shape (r,)
         How much of each is taken out, between 0 and 1.
     factor : ndarray, shape (r, r)
         Cholesky factor of their cross-products.
     coefficients : ndarray, shape (r, d)
     cross_product : ndarray, shape (d, d)
-        That of the residuals, summed over rows and scaled to `dof`, so that their ratio is the covariance.
+        Cross-product of the residuals, scaled so that its ratio to `dof` is the covariance.
     dof : float
         Degrees of freedom that remain (see `degrees_left`).
     """
@@ -131,13 +131,13 @@ class Projection:
         latents : ndarray, shape (d, n)
         z : ndarray, shape (dz, n)
         functions : FunctionsOfZ
-            Those that are not always used are as far as `FIRST_SHARE` of the degrees of freedom goes, and beyond while
-            the latents follow them.
+            Those that are not always used may take `FIRST_SHARE` of the degrees of freedom, and more as long as the
+            latents depend on them.
         nonlinear : float
-            What rungs above the linear one count in the units; where it is little, the latents have to follow the first
-            functions clearly.
+            Weight of rungs above the linear one in the units; if it is small, functions are used only as far as the
+            latents clearly depend on the first of them.
         least_dof : int
-            Degrees of freedom that they must leave.
+            Degrees of freedom that the functions must leave.
         dx : int
             Latents of the first side; 0 or all of them if there are no sides.
         values : ndarray, shape (n, q), optional
@@ -160,7 +160,7 @@ class Projection:
         least_dof: int = 0,
         dx: int = 0,
     ) -> Projection:
-        """The same, from sums over n rows; z (dz, any) are some of them."""
+        """Fit the projection from cross-products of n rows; z (dz, any) are some of these rows."""
         size, target, total = products
         budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
         negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
@@ -180,17 +180,18 @@ class Projection:
         return self.residuals(latents, self.blocks(z))
 
     def of_columns(self, columns: list[int], signs: FloatArray | float = 1.0) -> Projection:
-        """The same functions, projected out of some of the latents, perhaps negated."""
+        """The same projection for some of the latents, with signs."""
         cross = self.cross_product[np.ix_(columns, columns)] * np.multiply.outer(signs, signs)
         return replace(self, coefficients=self.coefficients[:, columns] * signs, cross_product=cross)
 
     def softened(self, n: int) -> Projection:
-        """Take out of the latents of n rows no more than they follow z: the shares that shrinkage finds.
+        """Take out of the latents of n rows only as much as they depend on z: shares found by shrinkage.
 
-        A function that latents do not follow takes out noise, 1/n of each row's own and the rest of other rows'. A
-        covariance does not mind, since all sides lose the same and degrees of freedom count it; a shape is blurred.
-        Functions are taken in blocks, those that come first in small ones, and of each block James and Stein's (1961)
-        share is taken out: 0 where it holds no more than noise would, close to 1 where it holds much more.
+        Projecting out a function on which the latents do not depend mixes noise of other rows into each row. A
+        covariance is not biased by it, since all sides lose alike and the degrees of freedom account for it; but a
+        shape is blurred. Functions are taken in blocks, small ones first, and the share of each block that is taken out
+        is James and Stein's (1961): 0 where it explains no more than noise would, close to 1 where it explains much
+        more.
         """
         scaled = np.tril(self.factor).T @ self.coefficients
         white = np.divide(scaled, self.shares[:, None], out=np.zeros(scaled.shape), where=self.shares[:, None] > 1e-6)
@@ -222,7 +223,7 @@ class Projection:
         return residuals
 
     def leverages(self, blocks: Blocks) -> FloatArray:
-        """What share of each row of the sample the functions take up: between 0 and 1, shape (n,)."""
+        """Leverage of each row of the sample: between 0 and 1, shape (n,)."""
         whites = (solve_triangular(self.factor, functions.T, lower=True) for _, functions in blocks)
         return np.concatenate([squares_taken(self.shares) @ (white * white) for white in whites])
 
@@ -243,13 +244,13 @@ def _all_blocks(z: FloatArray, functions: FunctionsOfZ) -> Iterator[tuple[slice,
 def _independent(
     size: FloatArray, n_always: int, priors: list[FloatArray], budget: int, negligible: float
 ) -> tuple[NDArray[np.intp], FloatArray, int]:
-    """Choose functions by their cross-products (q, q): the independent ones of the first, then at most `budget` others.
+    """Choose independent functions by their cross-products (q, q): of the first `n_always`, then of the others.
 
-    They are returned in the order of choice, with the Cholesky factor (r, r) of their cross-products, and how many are
-    of the first.
+    At most `budget` of the others are chosen. Returns the functions in the order of choice, the Cholesky factor (r, r)
+    of their cross-products, and how many of them are among the first.
 
-    Pivoted Cholesky takes at every step the function that the chosen ones explain least, counted in prior variance, and
-    ends where all that is left together is a negligible share of it.
+    At every step, pivoted Cholesky takes the function with the largest prior variance that the chosen ones leave
+    unexplained. It ends when all that is left unexplained is a negligible share of the total.
     """
     scale = np.sqrt(np.diag(size))
     scale[scale == 0.0] = 1.0  # of a function that is 0 everywhere, which a network may learn: none of it is chosen
@@ -270,28 +271,29 @@ def _independent(
 
 
 def degrees_left(n: int, shares: FloatArray) -> float:
-    """Degrees of freedom of n rows without these shares of orthonormal functions.
+    """Degrees of freedom of n rows after these shares of orthonormal functions are taken out.
 
     Where a function is taken out in part, sums of products of residuals are weighted sums of independent products. A
-    correlation has the variance 1 / f, and small-sample bias accordingly, with Satterthwaite's (1946) f, the square of
-    the weights' sum over the sum of their squares: n less the functions where each is taken out or left.
+    correlation has the variance 1 / f, and the small-sample bias that goes with it, where f is Satterthwaite's (1946):
+    the square of the sum of the weights over the sum of their squares. If all shares are 0 or 1, f is n less the number
+    of functions taken out.
     """
     kept = 1.0 - squares_taken(shares)
     return _left(n, shares) ** 2 / (n - len(shares) + float((kept * kept).sum()))
 
 
 def squares_taken(shares: FloatArray) -> FloatArray:
-    """How much of a function's sum of squares goes when a share of the function is taken out: 1 - (1 - share)^2."""
+    """Share of a function's sum of squares that is removed with a share of the function: 1 - (1 - share)^2."""
     return shares * (2.0 - shares)
 
 
 def _left(n: int, shares: FloatArray) -> float:
-    """What is left of a sum of squares of n rows of noise."""
+    """Expected residual sum of squares of n rows of noise of unit variance."""
     return n - float(squares_taken(shares).sum())
 
 
 def _scaled(total: FloatArray, white: FloatArray, shares: FloatArray, n: int) -> FloatArray:
-    """Cross-products of residuals (d, d), scaled to their degrees of freedom, from those of n rows of latents."""
+    """Cross-products of residuals (d, d), scaled to their degrees of freedom, from those of the latents' n rows."""
     cross = (total - (white.T * squares_taken(shares)) @ white) * (degrees_left(n, shares) / _left(n, shares))
     symmetric: FloatArray = 0.5 * (cross + cross.T)
     return symmetric
@@ -300,21 +302,22 @@ def _scaled(total: FloatArray, white: FloatArray, shares: FloatArray, n: int) ->
 def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always: int, nonlinear: float) -> FloatArray:
     """The share of each function to take out, up to the last one whose share is not 0, shape (used,).
 
-    What is left of z does harm only where both sides follow it. So the steps beyond the first share fade where, on
-    either side, the functions of the last step explain no more of the latents than as many functions of noise would.
+    What is left of z does harm only where both sides depend on it. So the shares of steps beyond the first fade to 0
+    where, on either side, the functions of the last step explain no more of the latents than as many functions of noise
+    would.
 
     Parameters
     ----------
     energies : ndarray, shape (r, d)
-        What each function, in turn, takes off the sum of squares of each latent.
+        Sum of squares of each latent that each function explains beyond those before it.
     totals : ndarray, shape (d,)
-        Those sums of squares.
+        Sums of squares of the latents.
     n : int
         Rows.
     dx : int
     n_always : int
     nonlinear : float
-        What rungs above the linear one count.
+        Weight of rungs above the linear one.
     """
     r, d = energies.shape
     step = max(1, int(STEP_SHARE * n))
@@ -322,7 +325,7 @@ def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always:
     sides = [slice(0, dx), slice(dx, d)] if 0 < dx < d else [slice(0, d)]
 
     def followed(start: int, stop: int) -> float:
-        """Standard errors by which these functions explain more than noise, on the side that follows them less."""
+        """Standard errors by which these functions explain more than noise would, on the side they explain less."""
         excess = energies[start:stop].sum(axis=0) / noise - (stop - start)
         return min(float(excess[side].sum() / np.sqrt(2.0 * (stop - start) * excess[side].size)) for side in sides)
 
@@ -341,7 +344,7 @@ def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always:
 
 
 def _balanced(priors: list[FloatArray], variances: FloatArray) -> FloatArray:
-    """Prior variances of coefficients, scaled so that the functions of each kind vary by 1 together, shape (q,)."""
+    """Prior variances of coefficients, scaled so that each kind of functions has a total variance of 1, shape (q,)."""
     balanced, start = [], 0
     for prior in priors:
         total = float(prior @ variances[start : start + len(prior)])
@@ -364,9 +367,9 @@ def _pivoted(matrix: FloatArray, weights: FloatArray) -> tuple[NDArray[np.intp],
     pivots : ndarray of int, shape (r,)
         Independent columns in the order of choice.
     factor : ndarray, shape (r, r)
-        The Cholesky factor of what they have in the matrix; above the diagonal it is not cleared.
+        The Cholesky factor of their part of the matrix; entries above the diagonal are not cleared.
     left : ndarray, shape (r,)
-        What share of the weighted trace each column and those before it leave.
+        Share of the weighted trace that each column and those before it leave unexplained.
     """
     weighted = matrix * weights
     weighted *= weights[:, None]

@@ -9,13 +9,13 @@ import numpy as np
 from pydine.kernels.normal import rank_scores
 from pydine.types import FloatArray
 
-# answer: beyond the sample the map goes on as a line, with the slope that it had over this outer share of the values,
-# and over so many of them at least.
+# answer: beyond the sample the map is a line, with the mean slope over this outer share of the values, and over at
+# least this many of them.
 OUTER_SHARE, OUTER_VALUES = 0.05, 5
-# answer: knots of a map that is thinned, evenly over the values, and at either end, where all are kept: each
-# thirtieth of a million rows. Between them scores err by about six ranks, where the sample's own err by a thousand.
+# answer: knots of a thinned map, evenly spaced over the values, and at either end, where all are kept: every thirtieth
+# of a million rows. Between knots scores err by about six ranks, while their sampling error is about a thousand ranks.
 KNOTS, END_KNOTS = 1 << 15, 1 << 11
-FARTHEST_SPANS = 1e300  # guard: so often the outer values may fit between the sample and a row beyond it
+FARTHEST_SPANS = 1e300  # guard: most distance of a row beyond the sample, in units of the span of the outer values
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ScoreMap:
         Ties get the average of their ranks.
         """
         values, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
-        double_ranks = 2 * np.cumsum(counts) - counts + 1  # of tied rows, the average
+        double_ranks = 2 * np.cumsum(counts) - counts + 1  # ties have the average
         scores: FloatArray = rank_scores(len(column))[double_ranks]
         return cls(values, scores), scores[inverse]
 
@@ -58,7 +58,7 @@ class ScoreMap:
         return mapped
 
     def thinned(self) -> ThinnedMap:
-        """The same map with fewer knots, which is looked up faster."""
+        """The map with fewer knots, which is faster to evaluate."""
         m = len(self.values)
         if m <= KNOTS:
             return ThinnedMap(self, self.values, self.scores)
@@ -69,7 +69,7 @@ class ScoreMap:
 
 @dataclass(frozen=True)
 class ThinnedMap:
-    """Some of the knots of a map, and the map for what lies beyond them."""
+    """Some of the knots of a map, and the whole map for values beyond them."""
 
     whole: ScoreMap
     values: FloatArray

@@ -1,4 +1,4 @@
-"""Tied values, spread: a density needs values that differ."""
+"""Jitter for tied values: a density needs values that differ."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 from pydine.units.rows import SEED, column_order, row_marks, signs
 
-FEW_TIES = 0.01  # answer: of the rows may be tied without harm to a density
-LARGEST_SHIFT = 0.45  # answer: of the gap to the next value: less than half, so that values stay in order
+FEW_TIES = 0.01  # answer: share of the rows that may be tied without harm to a density
+LARGEST_SHIFT = 0.45  # answer: share of the gap to the next value: less than half, so that values stay in order
 
 
 def without_ties(question: Question) -> Question:
     """The question with tied values of x and y spread at random, by less than half of the gap to the next value.
 
-    This does not change what a column of integers tells about another, since a draw tells nothing, but densities need
-    it.
+    Densities need it, and it does not change the information between columns, since the draws are independent of them.
     The question itself is returned if few of its rows are tied, or if float64 has no room between its values. The
-    draws are always the same and are assigned by the values of rows and columns, so the result does not depend on the
+    draws have a fixed seed and are assigned by the values of rows and columns, so the result does not depend on the
     order of either, on which side is x, or on the sign of a column.
     """
     table, sides = question.table, (*question.x, *question.y)
@@ -32,7 +31,7 @@ def without_ties(question: Question) -> Question:
     every = np.array(list(scores.values()))
     marks, order = row_marks(every), column_order(every)
     oriented = every * signs(every, marks)[:, None]
-    # Different rows may have the same mark, as those of two values that are as frequent as each other do.
+    # Different rows may have the same mark: those of two equally frequent values do.
     rows, columns, rng = np.lexsort([*oriented[order], marks]), table.columns.copy(), np.random.default_rng(SEED)
     places = list(scores)
     for i in [places[k] for k in order if places[k] in tied]:
@@ -50,7 +49,7 @@ def _is_tied(column: FloatArray) -> bool:
 
 
 def _room(column: FloatArray) -> FloatArray:
-    """The gap between a row's value and the nearest other one, where it is tied, and 0 elsewhere, shape (n,)."""
+    """The gap between a row's value and the nearest other value if the row is tied, and 0 otherwise, shape (n,)."""
     values, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
     gaps = np.diff(values)
     room = np.minimum(np.append(gaps, gaps[-1]), np.insert(gaps, 0, gaps[0]))

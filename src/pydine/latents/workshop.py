@@ -1,7 +1,7 @@
 """The workshop: turns questions about a table into unique units, has them fitted, and makes latents of them.
 
-Every door asks here, so the same question has the same latents whoever asks. A unit is named by what it sees alone (see
-`work.cache`), so questions that share one share its fit: all pairs, searches and rankings.
+All entry points use it, so the same question has the same latents everywhere. A unit is named by what it depends on
+alone (see `work.cache`), so questions that share a unit (all pairs, searches, rankings) share its fit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SPARE_DOF = 10  # answer: degrees of freedom that the functions of z leave, besi
 
 
 class Made(NamedTuple):
-    """A unit, and what it makes of the table's rows: the map that recalibrates its latents, and the latents (n,).
+    """A fitted unit, the map that recalibrates its latents, and the latents of the table's rows (n,).
 
     `by_fold` are the latents that each fold's models alone would give, shape (folds, n).
     """
@@ -42,7 +42,7 @@ class Made(NamedTuple):
 
 
 class Workshop:
-    """Where the units of one table are made.
+    """Makes units and latents of one table.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Workshop:
 
     @property
     def n_jobs(self) -> int | None:
-        """Threads."""
+        """Number of workers, as joblib has it."""
         return self._n_jobs
 
     def on(self, table: Table) -> Workshop:
@@ -84,17 +84,17 @@ class Workshop:
         return Workshop(table, self.settings, self._cache, self._n_jobs, self._step)
 
     def beside(self, cache: UnitCache | None, n_jobs: int | None = 1) -> Workshop:
-        """The same workshop with another cache; what is known of columns is shared."""
+        """The same workshop with another cache; the columns' normal scores are shared."""
         other = Workshop(self.table, self.settings, cache, n_jobs)
         other._maps = self._maps
         return other
 
     def watched(self, step: Callable[[], None]) -> Workshop:
-        """The same workshop, which tells of every unit that it has fitted."""
+        """The same workshop, which calls `step` after every unit that it has fitted."""
         return Workshop(self.table, self.settings, self._cache, self._n_jobs, step)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the cache behind, and whoever watches: a copy in another process is given a cache of its own."""
+        """Leave out the cache and `step`: a copy in another process is given a cache of its own."""
         return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}}
 
     def map_of(self, i: int) -> ScoreMap:
@@ -117,18 +117,18 @@ class Workshop:
         return self._maps[i]
 
     def in_order(self, given: Sequence[int]) -> tuple[int, ...]:
-        """Columns that are conditioned on, in an order that depends on nothing but their values."""
+        """The columns that are conditioned on, in an order that depends only on their values."""
         return tuple(given[k] for k in column_order(self.scores(given)))
 
     def flow(self, question: Question, by_column: bool = False) -> tuple[RankFlow, Latents]:
-        """Fit the maps of a question, and make the latents of the table's rows.
+        """Fit the maps of a question, and compute the latents of the table's rows.
 
         Parameters
         ----------
         question : Question
         by_column : bool
-            Whether each column is mapped given z alone, so that the latents of a side keep what ties its columns
-            together; otherwise a flow is autoregressive, and the latents of a side are independent of each other.
+            Whether each column is mapped given z alone, so that the latents of a side keep the dependence between its
+            columns; otherwise a flow is autoregressive, and the latents of a side are independent of each other.
         """
         given, plan = self.in_order(question.given), columnwise if by_column else autoregressive
         units = unique(plan(question.x, given) + plan(question.y, given))
@@ -148,11 +148,11 @@ class Workshop:
         return flow, latents
 
     def many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> Latents:
-        """Latents of many variables at once, given the same columns; the projection is one for all.
+        """Latents of many variables at once, given the same columns, with one projection for all.
 
-        With two variables it is that of the question about them. With more, the functions of z are those that all of
-        the variables have learned (or a sketch of them), and how many are taken out is decided by the variables that
-        follow z most.
+        With two variables it is the projection of the question about them. With more, the functions of z include those
+        that all of the variables' units have learned (or a sketch of them), and how many are taken out is decided by
+        the variables that depend on z most.
         """
         given = self.in_order(given)
         units = _units_of_many(variables, given)
@@ -161,7 +161,7 @@ class Workshop:
         return self._latents(units, self._make(units), given, sizes, together if len(variables) > 2 else None)
 
     def flow_of_many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> tuple[RankFlow, Latents]:
-        """The maps of `many`, as those of a first variable and all others, and its latents."""
+        """The maps of `many`, as a flow whose x is the first variable and whose y are all others, and the latents."""
         ordered, columns = self.in_order(given), [i for variable in variables for i in variable]
         units = _units_of_many(variables, ordered)
         made, sizes = self._make(units), (len(variables[0]), len(columns) - len(variables[0]))
@@ -179,9 +179,9 @@ class Workshop:
         return flow, latents
 
     def very_many(self, columns: Sequence[int], given: Sequence[int]) -> tuple[Latents, Iterator[FloatArray]]:
-        """The same of so many single columns that nothing as large as their number squared may be made.
+        """Latents as in `many`, of so many single columns that no array of p x p entries would fit into memory.
 
-        Beside the latents: those that the flows of each fold alone would give, (p, n), made one after another.
+        Also returns an iterator over the latents (p, n) that the flows of each fold alone would give.
         """
         given = self.in_order(given)
         units = _units_of_many([(i,) for i in columns], given)
@@ -204,7 +204,7 @@ class Workshop:
             yield latents.without_z(np.array(columns))
 
     def tasks(self, question: Question) -> list[UnitTask]:
-        """The units of a question that is mapped as it stands."""
+        """The units of a question whose flows are autoregressive."""
         given = self.in_order(question.given)
         return self._tasks(unique(autoregressive(question.x, given) + autoregressive(question.y, given)))
 
@@ -216,14 +216,14 @@ class Workshop:
         return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
 
     def _n_folds(self, units: Sequence[Unit]) -> int:
-        """Of how many folds latents of their own are made: those of flows that see z."""
+        """The number of folds whose own latents are made; 0 if there are too many rows, or no flow sees z."""
         n = self.table.n_samples
         if n > ROWS_KEPT or not any(u.context for u in units):
             return 0
         return self.settings.folds * n_partitions(min(n, self.settings.max_rows))
 
     def _make(self, units: Sequence[Unit], by_fold: bool = True) -> list[Made]:
-        """Fit units, and map the table's rows by them."""
+        """Fit units, and map the table's rows with them."""
         tasks, folds = self._tasks(units), self._n_folds(units) if by_fold else 0
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 
@@ -245,15 +245,15 @@ class Workshop:
     ) -> Latents:
         """Project functions of z out of latents.
 
-        `together`: how many latents are looked at together, where pairs are taken from many columns. Their
-        cross-products are left out if not `crossed`.
+        `together` is the number of latents in a question, where questions are pairs out of many columns. Cross-products
+        of the latents are left out if not `crossed`.
         """
         (dx, dy), dz, n = sizes, len(given), self.table.n_samples
         z, unprojected = self.scores(given), np.array([m.latent for m in made])
         see_z = [m.unit for unit, m in zip(units, made, strict=True) if len(unit.context) == dz]
         functions = FunctionsOfZ.choose(z, tuple(see_z) if dz else None)
         values = functions(z) if n <= ROWS_KEPT else None
-        # The weight of non-linear rungs is averaged over the units where it is largest: as many as are together.
+        # The weight of non-linear rungs is averaged over the `together` units in which it is largest.
         together, is_many = together or dx + dy, together is not None
         nonlinear = float(np.mean(sorted(m.unit.nonlinear_weight for m in made)[-together:]))
         projection = Projection.fit(
@@ -293,7 +293,7 @@ def _units_of_many(variables: Sequence[tuple[int, ...]], given: tuple[int, ...])
 
 
 def _placed(unit: Unit, places: dict[int, int]) -> Unit:
-    """A unit of a table's columns as one of a question's."""
+    """A unit with positions in the table replaced by positions in the question."""
     return Unit(places[unit.target], tuple(places[i] for i in unit.context))
 
 

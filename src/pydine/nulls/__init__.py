@@ -1,1 +1,1 @@
-"""Latents to p-values: block statistics with their permutations, and the screen for what is not Gaussian."""
+"""Latents to p-values: block statistics with their null distributions, and the screen for non-Gaussian pairs."""

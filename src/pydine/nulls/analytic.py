@@ -1,7 +1,7 @@
-"""The analytic test of independence of two sides, and the same test of all pairs of many columns.
+"""The analytic test of independence of two sides, and its form for all pairs of many columns.
 
 Both compare the four blocks of correlations (see `blocks`) with Wilks' distribution and combine their p-values by
-Simes' method; the second form does so for single columns by matrix products.
+Simes' method; the second does so for pairs of single columns, by matrix products.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydine.latents.flows import Latents
 from pydine.nulls.blocks import BLOCKS, LEAST_LEFT, Sides, Tiles, pairwise_block_pvalues, simes
 from pydine.types import FloatArray
 
-# What the blocks (see BLOCKS) count in a statistic. Half of "auto" is the paper's own: correlation is what is met most.
+# Weights of the blocks (see BLOCKS) in a statistic. Half of "auto" is the paper's own: correlation is most common.
 STATISTICS = {
     "auto": np.array([3.0, 1.0, 1.0, 1.0]) / 6.0,
     "gaussian": np.array([1.0, 0.0, 0.0, 0.0]),
@@ -25,7 +25,7 @@ STATISTICS = {
 
 
 class AnalyticTest(NamedTuple):
-    """What the test found.
+    """The result of the test.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def analytic_test(latents: Latents, statistic: str = "auto") -> AnalyticTest:
 
 
 def pairwise_test(columns: FloatArray, latents: Latents) -> FloatArray:
-    """The same test of every two of the columns (p, n) that latents consist of, shape (p (p - 1) / 2,).
+    """P-values of `analytic_test` for every pair of the latents' columns (p, n), shape (p (p - 1) / 2,).
 
     Pairs are in the order of ``np.triu_indices(p, 1)``.
     """
@@ -62,20 +62,20 @@ def pairwise_test(columns: FloatArray, latents: Latents) -> FloatArray:
 
 
 def tiles_of(latents: Latents) -> Tiles:
-    """What gives p-values of the pairs of latents tile by tile."""
+    """The latents, prepared to compute p-values of their pairs tile by tile."""
     unit = latents.both / latents.both.std(axis=1, keepdims=True)
     squares, squared = _squares_of(unit, latents)
     return Tiles.of(unit, squares, latents.dof, latents.leverages, squared)
 
 
 def tile_test(tiles: Tiles, first: slice, second: slice, correlations: FloatArray) -> FloatArray:
-    """The test of the pairs of two sets of columns, whose `correlations` are known, same shape."""
+    """P-values of the pairs of two sets of columns, whose `correlations` are known, same shape."""
     pvalues: FloatArray = simes(tiles.pvalues(first, second, correlations), STATISTICS["auto"])
     return pvalues
 
 
 def named_order(latents: Latents) -> list[int]:
-    """In which order blocks of sides, as they are seen, have the names of `BLOCKS`."""
+    """The permutation that puts the blocks of `sides_of`, where y may go first, into the order of `BLOCKS`."""
     is_swapped = latents.view is not None and latents.view.is_swapped
     return [0, 2, 1, 3] if is_swapped else list(range(len(BLOCKS)))
 
@@ -91,14 +91,14 @@ def sides_of(latents: Latents, *, studentised: bool = True) -> Sides:
 
 
 def _squares_of(columns: FloatArray, latents: Latents) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Squares of columns (d, n) of unit variance, with the functions of z that latents are free of projected out.
+    """Squares of columns (d, n) of unit variance, with the same functions of z projected out as out of the latents.
 
-    And which of them are squares (d,): not those that others stand in for, whose spread z may tell.
+    Also returns which of them (d,) are true squares, and not replaced by something else, whose spread may depend on z.
 
-    The more of a row a projection takes up, the less it leaves of it on both sides, and squares would show that as
-    dependence. So residuals are first divided by what is left of their row. The square of a column with two values
-    tells what the column tells, so the column stands in its place. Where latents are means of many draws, so are their
-    squares, which are then given.
+    The larger the leverage of a row, the smaller are its residuals on both sides, and squares would show that as
+    dependence. So squared residuals are first divided by 1 - leverage. The square of a column with two values says
+    nothing that the column does not, so the column itself takes its place. Where latents are means over many possible
+    values, the means of their squares are known and take their place.
     """
     left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
     squares, drawn = latents.without_z(columns * columns / left), np.zeros(len(columns), dtype=bool)
@@ -113,11 +113,11 @@ def _squares_of(columns: FloatArray, latents: Latents) -> tuple[FloatArray, NDAr
 
 
 def summary(statistic: str, blocks: FloatArray, pvalues: FloatArray) -> Any:
-    """The number that is compared: nats for one block, -ln of the combined p-value for several."""
+    """The test statistic: nats for one block, -ln of the combined p-value for several."""
     return blocks[..., 0] if statistic == "gaussian" else -np.log(combined(statistic, pvalues))
 
 
 def combined(statistic: str, pvalues: FloatArray) -> Any:
-    """The blocks' p-values (..., 4) as one."""
+    """The blocks' p-values (..., 4) combined into one, shape (...)."""
     weights = STATISTICS[statistic]
     return simes(pvalues[..., weights > 0.0], weights[weights > 0.0])

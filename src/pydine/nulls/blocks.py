@@ -1,16 +1,16 @@
 """Dependence between latents: block statistics, their p-values, and their distribution under permutation.
 
-Each side brings its latents and their squares, with functions of z projected out. The four blocks of correlations
-(latents with latents, squares with latents, latents with squares, squares with squares) are each summed up by the
-Gaussian closed form -0.5 ln det(I - C C'): the first is DINE-Gaussian's own information, the others see dependence that
-has no correlation. A block is studentised first, by the variance that its products of rows show: unequal spreads that
-both sides share (what a flow missed of z, say) would otherwise count as dependence.
+Each side has its latents and their squares, with functions of z projected out. The four blocks of correlations (latents
+with latents, squares with latents, latents with squares, squares with squares) are each summarised by the Gaussian
+closed form -0.5 ln det(I - C C'): the first is DINE-Gaussian's own information, the others detect dependence without
+correlation. A block is studentised first, by the empirical variance of the rows' products: heteroscedasticity that both
+sides share (from what a flow missed of z, say) would otherwise count as dependence.
 
 Squares are skewed, and so are products of squares: a sum S of them has a long upper tail and, divided by the square
-root of the variance V that they show, a long lower one. Of S / V^a, the third cumulant is 1 - 6a times that of S, and
-the mean is -a times it (to first order, S and V being of mean 0 and 1). So the last block, where both sides are
-squares, is divided by V^(1/6), and its mean is put back: the rest is close to symmetric, and follows Wilks'
-distribution far out.
+root of their empirical variance V, a long lower one. The third cumulant of S / V^a is 1 - 6a times that of S, and its
+mean is -a times that cumulant (to first order, for S of mean 0 and V of mean 1). So the last block, where both sides
+are squares, is divided by V^(1/6), and its mean is corrected: the result is close to symmetric, and follows Wilks'
+distribution far into the tail.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from pydine.types import FloatArray
 Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, n) to their sums of products (m, q, p)
 
 BLOCKS = ("latents", "squares of x", "squares of y", "squares of both")
-LEAST_LEFT = 0.05  # answer: of a row after the projection, to count in the spread of products: it is divided by
-ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that leave no skewness
+LEAST_LEFT = 0.05  # answer: least 1 - leverage, which is divided by; rows with less do not count in the variance
+ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness
 LARGEST_CORRELATION = 1.0 - 1e-12  # guard: for -ln(1 - r^2) to be finite
 
 
 @dataclass(frozen=True)
 class Sides:
-    """What is correlated: latents and their squares, each set whitened so that its cross-product is dof times one.
+    """Latents and squares of two sides, each whitened so that its cross-product is dof times the identity matrix.
 
     Parameters
     ----------
@@ -43,10 +43,10 @@ class Sides:
     dof : float
         Degrees of freedom of the rows after projection.
     leverages : ndarray, shape (n,), or None
-        What share of each row the projection took up. With them, correlations are divided by the spread that their
-        products of rows show.
+        Leverages of the rows in the projection; with them, correlations are studentised by the empirical variance of
+        the rows' products.
     squared : bool
-        Whether the second of each side are squares, and not columns that stand in their place.
+        Whether the second array of each side holds true squares, and not columns that take their place.
     """
 
     x: tuple[FloatArray, FloatArray]
@@ -71,9 +71,8 @@ class Sides:
     def statistics(self) -> FloatArray:
         """The four block statistics in nats, in the order of `BLOCKS`, shape (4,).
 
-        The more of a row a projection takes up, the less it leaves of it on both sides, which would count as a spread
-        that they share. Squared residuals divided by what is left of their row are free of that (MacKinnon and
-        White's HC2).
+        The larger the leverage of a row, the smaller are its residuals on both sides, which would look like shared
+        heteroscedasticity. Squared residuals divided by 1 - leverage are free of that (MacKinnon and White's HC2).
         """
         spread = 1.0 if self.leverages is None else _spread(self.leverages)
         blocks: FloatArray = self._statistics(_as_they_are, spread=spread)[0]
@@ -82,13 +81,14 @@ class Sides:
     def permuted_statistics(self, n_permutations: int) -> FloatArray:
         """Block statistics with the rows of y permuted, shape (n_permutations, 4).
 
-        The rows of both sides are put in random orders, and y is shifted against x: each shift is a permutation like
-        any other, and the products of all n of them are one product with a circulant matrix, by Fourier transforms.
-        Where n is not enough, other random orders follow. They are drawn once and for all, and rows are to come in an
-        order of their own, so that the same data have the same null distribution.
+        The rows of both sides are put in random orders, and y is shifted cyclically against x: each shift is as random
+        a permutation as any other, and the sums of products for all n shifts are one product with a circulant matrix,
+        computed by Fourier transforms. If more than n permutations are needed, other random orders follow. The draws
+        have a fixed seed, and rows must come in a canonical order, so that the same data have the same null
+        distribution.
 
-        Permuted rows no longer lie in the space that the projection left, so their correlations are too small by
-        sqrt(dof / n), and are multiplied accordingly.
+        Permuted rows no longer lie in the space that the projection left, so their correlations are too small by a
+        factor of sqrt(dof / n), and are divided by it.
         """
         n, rng = self.x[0].shape[1], np.random.default_rng(n_permutations)
         factor = 1.0 if self.leverages is None else np.sqrt(n / self.dof)  # the paper's are left as they are
@@ -98,7 +98,8 @@ class Sides:
     def _statistics(self, products: Products, factor: float = 1.0, spread: FloatArray | float = 1.0) -> FloatArray:
         """Block statistics for each of m arrangements of the rows of y, shape (m, 4).
 
-        Correlations are multiplied by `factor`, the rows' products of squares by `spread`.
+        Correlations are multiplied by `factor`, and the rows' products of squared residuals, of which the variances are
+        made, by `spread`.
         """
         n, dx, x = self.x[0].shape[1], len(self.x[0]), np.vstack(self.x)
         x_sizes = np.stack([(part * part).mean(axis=0) for part in self.x]) * spread
@@ -108,7 +109,7 @@ class Sides:
             blocks = sums.reshape(len(sums), len(y), 2, dx)
             if self.leverages is not None:
                 y_sizes = (y * y).mean(axis=0, keepdims=True)
-                variances = products(x_sizes, y_sizes) * (n / self.dof**2)  # (m, 1, 2); 1 if no spread is shared
+                variances = products(x_sizes, y_sizes) * (n / self.dof**2)  # (m, 1, 2); 1 if homoscedastic
                 powers = np.array([ROOT, ROOT_OF_SQUARES if j == 1 and self.squared else ROOT])
                 blocks = blocks / (variances**powers)[..., None]
                 if j == 1 and self.squared:
@@ -118,7 +119,7 @@ class Sides:
         return np.stack(columns, axis=1)
 
     def pvalues(self, statistics: FloatArray) -> FloatArray:
-        """P-values of block statistics (..., 4) under independence, without permutations."""
+        """P-values of block statistics (..., 4) under independence, by Wilks' distribution."""
         dx, dy = len(self.x[0]), len(self.y[0])
         return wilks_pvalue(statistics, dx, dy, self.dof)
 
@@ -131,7 +132,7 @@ def _as_they_are(x: FloatArray, y: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Shifts:
-    """The same, with the rows of x and y in orders (n,) of their own, and y moved on by each of `steps` (m,) rows."""
+    """Sums of products with the rows of x and y in random orders (n,), and y shifted by each of `steps` (m,) rows."""
 
     x_order: NDArray[np.intp]
     y_order: NDArray[np.intp]
@@ -155,28 +156,28 @@ class _Shifts:
 
 
 def _spread(leverages: FloatArray) -> FloatArray:
-    """What a row's product of squared residuals is multiplied by: the inverse square of what is left of it, (n,)."""
+    """Factors on the rows' products of squared residuals: 1 / (1 - leverage)^2, normalised, shape (n,)."""
     left, n = 1.0 - leverages, len(leverages)
-    counted = left > LEAST_LEFT  # of the others too little is left to tell their spread
+    counted = left > LEAST_LEFT  # the residuals of the other rows are too small to tell their variance
     spread: FloatArray = np.where(counted, (left.mean() / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
     return spread
 
 
 def third_moments(columns: FloatArray) -> FloatArray:
-    """Mean products of each column (d, n) and the mean square of all of a row, shape (d,)."""
+    """Mean product of each column (d, n) with the rows' mean squares over all columns, shape (d,)."""
     moments: FloatArray = columns @ (columns * columns).mean(axis=0) / columns.shape[1]
     return moments
 
 
 def mean_of_squares(skews: FloatArray, n: int, dof: float) -> FloatArray:
-    """What correlations of squares divided by V^(1/6) fall short of 0 by, from products of both third moments."""
+    """Minus the null mean of correlations of squares divided by V^(1/6), from products of both third moments."""
     return skews * (ROOT_OF_SQUARES * n * n / dof**3)
 
 
 def pairwise_block_pvalues(
     columns: FloatArray, squares: FloatArray, dof: float, leverages: FloatArray, squared: NDArray[np.bool_]
 ) -> FloatArray:
-    """P-values of the blocks of every pair of columns, as `Sides` has them for one pair, by a few matrix products.
+    """P-values of the blocks of every pair of columns, as those of `Sides` for one pair, by a few matrix products.
 
     Parameters
     ----------
@@ -185,7 +186,7 @@ def pairwise_block_pvalues(
     dof : float
     leverages : ndarray, shape (n,)
     squared : ndarray of bool, shape (p,)
-        Whether these are squares, and not columns that stand in their place.
+        Which of `squares` are true squares, and not columns that take their place.
 
     Returns
     -------
@@ -202,13 +203,14 @@ def pairwise_block_pvalues(
 
 @dataclass(frozen=True)
 class Tiles:
-    """The same test of the pairs of two sets of columns at a time, for so many that all pairs would not fit.
+    """`pairwise_block_pvalues` for two sets of columns at a time, where all pairs would not fit into memory.
 
     Parameters
     ----------
     columns, squares : ndarray, shape (p, n)
         As in `pairwise_block_pvalues`, scaled to a cross-product of `dof`.
     spread : ndarray, shape (n,)
+        Factors on the rows' products of squared residuals.
     dof : float
     squared : ndarray of bool, shape (p,)
     """
@@ -234,7 +236,7 @@ class Tiles:
         return cls(columns, squares, _spread(leverages), dof, squared)
 
     def correlations(self, first: slice, second: slice) -> FloatArray:
-        """Of columns, as they are, shape (p1, p2)."""
+        """Correlations of two sets of columns, not studentised, shape (p1, p2)."""
         products: FloatArray = self.columns[first] @ self.columns[second].T / self.dof
         return products
 
@@ -246,7 +248,7 @@ class Tiles:
         return found
 
     def blocks(self, first: slice, second: slice, correlations: FloatArray) -> Iterator[FloatArray]:
-        """Correlations in units of their spread, each (p1, p2), in the order of `BLOCKS`."""
+        """Studentised correlations, each (p1, p2), in the order of `BLOCKS`."""
         x, y = ((self.columns[side], self.squares[side]) for side in (first, second))
         for j, i in np.ndindex(2, 2):
             products = correlations if i == j == 0 else x[i] @ y[j].T / self.dof
@@ -257,7 +259,7 @@ class Tiles:
                 yield products / np.sqrt(variances)
 
     def _of_squares(self, first: slice, second: slice, products: FloatArray, variances: FloatArray) -> FloatArray:
-        """Correlations of squares (p1, p2), free of skewness where both are squares."""
+        """Studentised correlations of squares (p1, p2), with skewness removed where both are true squares."""
         n = self.columns.shape[1]
         skews = [np.einsum("ij,ij,ij->i", part, part, part) / n for part in (self.squares[first], self.squares[second])]
         both = np.logical_and.outer(self.squared[first], self.squared[second])
@@ -266,7 +268,7 @@ class Tiles:
 
 
 def beta_pvalues(correlations: FloatArray, dof: float) -> FloatArray:
-    """P-values of correlations of one column on each side: Wilks' lambda, 1 - r^2, has a beta distribution."""
+    """P-values of correlations between single columns: Wilks' lambda, 1 - r^2, has a beta distribution."""
     share = np.clip(1.0 - correlations**2, 1.0 - LARGEST_CORRELATION, 1.0)
     pvalues: FloatArray = np.maximum(betainc(0.5 * (dof - 1), 0.5, share), np.finfo(np.float64).tiny)
     return pvalues
@@ -300,8 +302,8 @@ def wilks_pvalue(information: FloatArray, dx: int, dy: int, dof: float) -> Float
 def simes(pvalues: FloatArray, weights: FloatArray) -> FloatArray:
     """Combine p-values along the last axis by Simes' method with weights, shape (m,), that sum to 1.
 
-    The least, over j, of the j-th smallest p-value divided by the sum of the weights up to it. Valid if the p-values
-    are not negatively dependent, and at least as powerful as Bonferroni's method.
+    The result is the minimum over j of the j-th smallest p-value divided by the sum of the weights up to it. It is
+    valid if the p-values are not negatively dependent, and at least as powerful as Bonferroni's method.
     """
     order = np.argsort(pvalues, axis=-1)
     shares = np.cumsum(weights[order], axis=-1)
@@ -324,7 +326,7 @@ def _white(columns: FloatArray, dof: float) -> FloatArray:
 
 
 def adjusted(pvalues: FloatArray, method: str) -> FloatArray:
-    """P-values (m,) adjusted for how many there are: ``"bh"`` (Benjamini-Hochberg) or ``"holm"``."""
+    """P-values (m,) adjusted for multiple testing: ``"bh"`` (Benjamini-Hochberg) or ``"holm"``."""
     order, m = np.argsort(pvalues), len(pvalues)
     if method == "bh":  # as scipy.stats has it, which takes half a second to import
         stepwise = np.minimum.accumulate((pvalues[order] * (m / np.arange(1.0, m + 1.0)))[::-1])[::-1]

@@ -1,9 +1,9 @@
-"""Which pairs of columns are joined otherwise than by a Gaussian copula: a screen of all pairs by matrix products.
+"""Which pairs of columns have a copula that is not Gaussian: a screen of all pairs by matrix products.
 
-A smooth test (Neyman 1937) of every pair. With u and v the uniform ranks of two columns, the moments
-E[phi_j(u) phi_k(v)] of the cosine basis phi_k(u) = sqrt(2) cos(pi k u) describe their copula; those of a Gaussian one
-are known functions of its correlation. A pair whose moments are farther from them than chance explains is better
-described by a richer base.
+It is a smooth test (Neyman 1937) of every pair. With u and v the uniform ranks of two columns, the moments
+E[phi_j(u) phi_k(v)] of the cosine basis phi_k(u) = sqrt(2) cos(pi k u) describe their copula; those of a Gaussian
+copula are known functions of its correlation. A pair whose moments differ from them significantly is better described
+by a richer base.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scipy.special import ndtr, ndtri
 
 from pydine.types import FloatArray
 
-DEGREE = 4  # answer: highest frequency: shapes with up to so many turns are seen
-LEVEL = 0.05  # answer: of finding any pair, if all are Gaussian
+DEGREE = 4  # answer: highest frequency: shapes with up to this many turns are detected
+LEVEL = 0.05  # answer: family-wise error rate: the probability of finding any pair if all are Gaussian
 GRID = 65  # answer: correlations from 0 to 1 at which a Gaussian copula's moments are tabulated
 NODES = 128  # answer: of the quadrature, evenly spaced ranks
-SMALLEST_VARIANCE = 1e-3  # guard: of a moment's terms; those of a near-perfect correlation vanish
+SMALLEST_VARIANCE = 1e-3  # guard: of the terms of a moment; for a near-perfect correlation it vanishes
 
 
 def not_gaussian(
@@ -33,11 +33,11 @@ def not_gaussian(
     columns : ndarray, shape (p, n)
         Latents.
     correlations : ndarray, shape (p, p)
-        Of their normal scores.
+        Correlations of their normal scores.
     dof : float
         Degrees of freedom of the correlations.
     n_pairs : int, optional
-        Pairs that are looked at in all, if not only those of these columns: the level is kept over all of them.
+        Number of pairs tested in all, if there are others than those of these columns: the level holds for all.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def _between(table: FloatArray, cell: NDArray[np.intp], part: FloatArray) -> Flo
 def _gaussian_moments() -> tuple[FloatArray, FloatArray]:
     """Means and standard deviations of phi_j(u) phi_k(v) under Gaussian copulas, shape (DEGREE, DEGREE, 2 GRID - 1).
 
-    The arc sines of the correlations, from -1 to 1, are evenly spaced.
+    The last axis is over correlations from -1 to 1, whose arc sines are evenly spaced.
     """
     positive = np.sin(np.linspace(0.0, 0.5 * np.pi, GRID))
     uniform = (np.arange(NODES) + 0.5) / NODES
@@ -86,7 +86,7 @@ def _gaussian_moments() -> tuple[FloatArray, FloatArray]:
     left = np.sqrt(2.0) * np.cos(np.pi * k[:, None] * uniform) / NODES
     means = np.empty((2 * DEGREE, 2 * DEGREE, 2 * GRID - 1))
     for i, r in enumerate(positive):
-        given = ndtr(r * nodes[:, None] + np.sqrt(1.0 - r * r) * nodes)  # v at each u, by another node
+        given = ndtr(r * nodes[:, None] + np.sqrt(1.0 - r * r) * nodes)  # v at each u and each node of the noise
         right = np.array([(np.sqrt(2.0) * np.cos(np.pi * j * given)).mean(axis=1) for j in k])
         means[:, :, GRID - 1 + i] = left @ right.T
         means[:, :, GRID - 1 - i] = means[:, :, GRID - 1 + i] * (-1.0) ** k  # phi_k(1 - v) = (-1)^k phi_k(v)

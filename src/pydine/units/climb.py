@@ -1,4 +1,4 @@
-"""The climb: rungs from plain to rich in the first fold, which says what every fold will have."""
+"""The climb: fits the rungs, from plain to rich, in the first fold, and selects those that every fold will fit."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from pydine.units.folds import Fold
 from pydine.units.rungs.rung import Rung
 from pydine.units.unit import Model
 
-# answer: nats of held-out rows that a rung must add to those below it to begin to count, and to count in full. Twice
-# that is chi-square with one degree of freedom, halved at the boundary: levels of 0.04 and 0.001 for a weight of zero.
+# answer: gains in held-out log-likelihood over the rungs below, in nats, at which a rung begins to count and counts in
+# full. If its true weight is 0, twice the gain is, with equal probability, 0 or chi-square with one degree of freedom:
+# levels of 0.04 and 0.001.
 FIRST_GAIN, FULL_GAIN = 1.5, 4.5
-# answer: a rung is dropped in the end if that costs fewer nats of held-out rows than this, a fifth of what it takes to
-# begin to count: the mixture hardly changes, and there is less to average over folds.
+# answer: a rung is dropped at the end of the climb if that costs less held-out log-likelihood than this, in nats: a
+# fifth of what it takes to begin to count. The mixture hardly changes, and there is less to average over folds.
 TAKEN_OVER = 0.3
 
 
 class Climbed(NamedTuple):
-    """What the first fold chose for all folds: rungs, with the steps their networks are worth, and what they count.
+    """What the first fold selected for all folds: rungs, with their numbers of training steps, and how far they count.
 
-    `models` and `densities` (1 + rungs, n) are the first fold's own; `trust` begins with the marginal rung.
+    `trust` (1 + rungs,), between 0 and 1, scales their weights; `models` and `densities` (1 + rungs, n) are the first
+    fold's own. `trust` and `densities` begin with the marginal rung.
     """
 
     rungs: list[Rung]
@@ -34,10 +36,10 @@ class Climbed(NamedTuple):
 
 
 def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
-    """Fit the rungs in the first fold, and choose those that all folds will have.
+    """Fit the rungs in the first fold, and select those that all folds will fit.
 
-    A rung that adds next to nothing to a mixture of those below it is refused: where nothing is non-linear the ladder
-    ends early, and networks are what costs. One that adds little counts in part, so that no single row decides.
+    A rung that adds next to nothing to the mixture of those below it is refused, so that where nothing is non-linear
+    little time is spent on networks. One that adds little counts in part, so that no single row decides.
     """
     densities = [fold.marginal_density]
     likelihood = mixture_likelihood(densities)
@@ -65,16 +67,16 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
 
 
 def needed_of(densities: list[FloatArray], likelihood: float) -> list[int]:
-    """Rungs without which a mixture would follow rows worse: what richer rungs have taken over is left out.
+    """Positions of the rungs that the mixture needs: those that richer rungs have made redundant are left out.
 
-    The plainest stays in any case: a rich one may have done better on these rows by chance.
+    The plainest rung always stays: a richer one may have done better on these rows by chance.
 
     Parameters
     ----------
     densities : list of ndarray, shape (n,)
         Log-densities of the marginal rung, then those of the others.
     likelihood : float
-        Of the rows under the best mixture of all, in nats.
+        Log-likelihood of the rows under the best mixture of all rungs, in nats.
     """
     needed = list(range(len(densities) - 1))
     for j in needed[1:]:

@@ -1,4 +1,4 @@
-"""Folds: which rows each one holds out, and what it takes to fit a rung in one of them."""
+"""Folds: which rows each one holds out, and how a rung is fitted in one of them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from pydine.units.unit import Model
 
 SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 
-# answer: there are as many partitions as reach so many rows together, and so many at most: what another partition would
-# change falls as rows are added (benchmarks/partitions.py), and time does not.
+# answer: n rows get PARTITION_ROWS / n partitions, at least 1 and at most MOST_PARTITIONS: the more rows there are, the
+# less an answer depends on the partition (benchmarks/partitions.py), and the longer another one takes.
 PARTITION_ROWS, MOST_PARTITIONS = 1200, 4
 
 
 def partitions(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:
     """Which rows each fold holds out, fold by fold of one partition after the other.
 
-    They are dealt out in the order of how far out their target lies; rows as far out as each other go by their context,
-    column by column in the end: all columns have the same scores, so sums of their sizes are often equal.
+    Rows are dealt out in the order of the target's absolute value. Ties are broken by the sum of the context's absolute
+    values, then by the target's sign, and then by the context column by column: all columns have the same scores, so
+    these sums are often equal.
     """
     target = middles(target)
     keys = [target, np.abs(context).sum(axis=0), np.abs(target)]
@@ -38,15 +39,15 @@ def partitions(target: FloatArray, context: FloatArray, settings: LadderSettings
 
 
 def n_partitions(n: int) -> int:
-    """How many partitions n rows are worth: which rows are in which fold matters more the fewer there are."""
+    """How many partitions n rows get: the fewer rows there are, the more it matters which fold each of them is in."""
     return int(np.clip(PARTITION_ROWS // n, 1, MOST_PARTITIONS))
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to learn from and rows that are held out: targets t (n,) or (2, n), and contexts x (c, n), of both.
+    """Rows to learn from and rows that are held out, each with targets t, (n,) or (2, n), and contexts x, (c, n).
 
-    Rungs that tuning does not change are kept in `shared`.
+    Fitted rungs that do not depend on what is tuned are kept in `shared`.
     """
 
     i: int
@@ -84,7 +85,7 @@ class Fold:
         return model.log_density(self.t_held, self.x_held)
 
     def fit(self, rung: Rung, watched: bool = False) -> tuple[Model, int]:
-        """Fit a rung, and say how many steps its training took; with `watched` as many as the held-out rows ask for."""
+        """Fit a rung; returns the model and its number of training steps. If `watched`, held-out rows stop training."""
         if rung.is_tuned:
             return rung.fit(self._lesson((self.t_held, self.x_held) if watched else None))
         key = self.i, rung.name
@@ -96,5 +97,5 @@ class Fold:
         return Lesson(self.t, self.x, self.settings, self._linear, held)
 
     def _linear(self) -> Model:
-        """What networks start from, whether it counts or not."""
+        """The linear rung's model, which networks start from even if it has no weight in the mixture."""
         return self.fit(LINEAR)[0]

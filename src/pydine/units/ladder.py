@@ -68,7 +68,7 @@ def cross_fit_ladder(
     unit : FittedUnit
     log_density : ndarray, shape (n,)
         Nats. A row's models were fitted without its fold; the weights of the mixture come from the other folds' rows.
-        Which rungs there are and how many steps they take comes from the first fold's.
+        Which rungs there are, and how many steps they take, was decided in the first fold.
     """
     if len(context) == 0:
         return MARGINAL, MARGINAL.log_density(target, context)
@@ -88,8 +88,8 @@ def held_out_likelihood(
     target, context, settings
         As in `fit_ladder`.
     shared : dict
-        Rungs without a network, which depend on `components` and on nothing else that is tuned: those in it are not
-        fitted again, and those that are fitted go into it.
+        Fitted rungs without a network, which depend on `components` and on nothing else that is tuned: those found here
+        are not fitted again, and new ones are added.
     """
     if len(context) == 0:
         return float(MARGINAL.log_density(target, context).mean())
@@ -103,9 +103,9 @@ def fit_folds(
     shared: SharedRungs | None = None,
     rungs: RungsFor = rungs_for,
 ) -> Stack:
-    """Fit in every fold the rungs that the first one chooses; arguments as in `held_out_likelihood`."""
+    """Fit, in every fold, the rungs that were selected in the first one; arguments as in `held_out_likelihood`."""
     shared = {} if shared is None else shared
-    # Training is symmetric in the target's sign but for rounding, which it amplifies.
+    # Training is symmetric in the target's sign except for rounding, which it amplifies: so the values fix the sign.
     middle = middles(target)
     sign = float(signs(middle[None], row_marks(np.vstack([middle, context])))[0])
     target = negated(target, sign)

@@ -29,7 +29,7 @@ class Network:
     components : int
         Gaussian components k.
     activations : tuple of int
-        What follows each hidden layer.
+        The activation after each hidden layer.
     skip : bool
         Whether a linear location and a linear log-scale stand beside the network.
     groups : int
@@ -45,7 +45,7 @@ class Network:
     groups: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what has no layout: compiled code trusts it, and a network may come from a file."""
+        """Refuse an impossible shape: compiled code does not check it, and a network may come from a file."""
         widths = (self.n_context, self.n_inputs, *self.hidden)
         fits = (
             all(type(n) is int and n >= 0 for n in (*widths, self.components))
@@ -89,7 +89,7 @@ class Network:
 
     @cached_property
     def layout(self) -> Layout:
-        """What the compiled functions need to know of the network."""
+        """The network's shape as compiled functions take it: sizes, activations, groups and skip."""
         return (
             np.array(self.sizes, dtype=np.int64),
             np.array([*self.activations, IDENTITY], dtype=np.int64),
@@ -119,7 +119,7 @@ class Network:
         return int(self.layer_slices[-1][1].stop)
 
     def hidden_features(self, theta: FloatArray, context: FloatArray) -> FloatArray:
-        """Return what the network has learned of its context: its last hidden units and its bounded log-scale.
+        """Return the functions of the context that the network has learned: last hidden units and bounded log-scale.
 
         Parameters
         ----------

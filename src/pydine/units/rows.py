@@ -1,9 +1,9 @@
-"""Rows and columns in an order of their own: whatever order they came in, the same data are treated in the same way.
+"""Canonical orders and signs of rows and columns: whatever order they came in, the same data are treated alike.
 
 An estimate needs partitions of the rows, places within ties, an order of the columns of z, and one side that goes
-first. Each is arbitrary, and moves an answer a little. So each is derived from the values by rules that do not see in
-what order rows and columns were passed, which of the sides was called x, or whether a column was negated, and what has
-to be random is drawn once and for all.
+first. Each of these choices is arbitrary, and moves an answer a little. So each is derived from the values, by rules
+that do not depend on the order in which rows and columns were passed, on which of the sides was called x, or on the
+sign of a column. What has to be random is drawn with a fixed seed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray, RowArray
 
-SEED = 0  # answer: of all that is drawn once and for all; any other would do
-GOLDEN = 0.6180339887498949  # fact: its multiples fill the unit interval as evenly as can be
+SEED = 0  # answer: of everything that is drawn; any other would do
+GOLDEN = 0.6180339887498949  # fact: the golden ratio; its multiples, modulo 1, fill the unit interval most evenly
 FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -24,7 +24,7 @@ FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB1
 
 
 def outwards(columns: FloatArray) -> RowArray:
-    """Rows from the middle of columns (d, n) to their outskirts, shape (n,).
+    """Rows of columns (d, n) in the order of their distance from the origin, the nearest first, shape (n,).
 
     Ties in distance are broken column by column. Columns must be normal scores or multiples of them.
     """
@@ -37,9 +37,10 @@ def outwards(columns: FloatArray) -> RowArray:
 
 
 def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
-    """Deal rows out to folds: neighbours in the order, as many as there are folds, go to different folds at random.
+    """Deal rows out to folds: of every `folds` consecutive rows in the order, each fold gets one, at random.
 
-    So all folds have the same share of the middle and of the outskirts. `partition` numbers the ways to do so.
+    So all folds have the same share of central and of outlying rows. `partition` is the number of the partition: each
+    has draws of its own.
     """
     rng = np.random.default_rng([SEED, partition])
     neighbours = np.tile(np.arange(folds), (-(-len(order) // folds), 1))
@@ -48,10 +49,10 @@ def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
 
 
 def some_of(order: RowArray, most: int) -> RowArray:
-    """At most so many rows: one of every few neighbours in an order.
+    """Thin an order to at most `most` rows: one of each group of neighbours.
 
-    Which of the neighbours varies, by multiples of the golden ratio. Scores come in pairs of the same size, so the same
-    place in every group would often mean the same sign.
+    The place within the group varies, by multiples of the golden ratio. Scores come in pairs of the same absolute
+    value, so a fixed place would often mean the same sign.
     """
     n = len(order)
     if n <= most:
@@ -73,14 +74,14 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def row_marks(scores: FloatArray) -> NDArray[np.uint64]:
-    """A number for each row of columns (d, n), whatever their order and signs, shape (n,)."""
+    """A hash of each row of columns (d, n), which does not depend on the columns' order and signs, shape (n,)."""
     sizes = np.abs(scores) + 0.0
     marks: NDArray[np.uint64] = _mixed(np.ascontiguousarray(sizes).view(np.uint64)).sum(axis=0, dtype=np.uint64)
     return marks
 
 
 def column_order(scores: FloatArray) -> list[int]:
-    """An order of columns (d, n) that is the same however they and their rows were ordered, or negated."""
+    """A canonical order of columns (d, n), the same however columns and rows were ordered and columns negated."""
     if len(scores) < 2:
         return list(range(len(scores)))
     marks = _mixed(row_marks(scores))
@@ -90,9 +91,10 @@ def column_order(scores: FloatArray) -> list[int]:
 
 
 def signs(scores: FloatArray, marks: NDArray[np.uint64]) -> FloatArray:
-    """1 or -1 for each of columns (d, n), the other one if the column is negated, by marks of the rows, shape (d,).
+    """A canonical sign, 1 or -1, of each of columns (d, n), which flips if the column is negated, shape (d,).
 
-    It is the sign of a sum with coefficients that the marks give, in integers: the order of the rows does not matter.
+    It is the sign of a sum over rows with coefficients from `marks`, the rows' hashes. The sum is one of integers, so
+    the order of the rows does not matter.
     """
     coefficients = (marks >> np.uint64(44)).astype(np.int64) - 2**19
     sums = (np.round(scores * 2.0**20).astype(np.int64) * coefficients).sum(axis=1)
@@ -101,7 +103,7 @@ def signs(scores: FloatArray, marks: NDArray[np.uint64]) -> FloatArray:
 
 @dataclass(frozen=True)
 class View:
-    """Latents of two sides as a base sees them: one side first, and each column with one of its two signs.
+    """The canonical arrangement in which a base sees the latents: which side goes first, and each column's sign.
 
     Parameters
     ----------
@@ -118,13 +120,13 @@ class View:
     is_swapped: bool
 
     def __call__(self, both: FloatArray) -> FloatArray:
-        """Latents of x, then of y (dx + dy, n), as a base sees them."""
+        """Arrange latents of x, then of y, shape (dx + dy, n), as a base sees them."""
         seen: FloatArray = both[list(self.order)] * self.signs[:, None]
         return seen
 
     @classmethod
     def of(cls, scores: FloatArray, dx: int, dy: int) -> View:
-        """Derive it from normal scores of x, y and z, shape (dx + dy + dz, n)."""
+        """Derive the arrangement from normal scores of x, y and z, shape (dx + dy + dz, n)."""
         marks = row_marks(scores)
         sides = [row_marks(scores[:dx]), row_marks(scores[dx : dx + dy])]
         keys = [int(_mixed(side ^ _mixed(marks)).sum(dtype=np.uint64)) for side in sides]

@@ -1,4 +1,4 @@
-"""Stacking: what was fitted in all folds, mixed by the likelihood of the rows that each fold held out."""
+"""Stacking: the models of all folds, mixed with weights that maximise the likelihood of held-out rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
 from pydine.types import FloatArray, RowArray
 from pydine.units.unit import FittedUnit, Model
 
-NEGLIGIBLE = 1e-3  # answer: a rung of less weight is dropped: EM leaves traces of what it would take out
-DERIVATIVES = 2.0  # answer: that what the context does is taken to have, for how fast it is learned (Stone 1982)
+NEGLIGIBLE = 1e-3  # answer: a rung of less weight is dropped: EM leaves traces of weights that tend to 0
+DERIVATIVES = 2.0  # answer: that the effect of the context is assumed to have, for the rate of learning (Stone 1982)
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Stack:
 
     Where rows are few there are several partitions, one after the other, of `count` folds each.
 
-    The first of the densities' rows is the marginal rung, which has no model. `trust` says how far the first fold's
-    rows speak for each rung, between 0 and 1; `sign` with which sign the target was learned.
+    The first row of each of `densities` is the marginal rung's, which has no model. `trust` says how far the held-out
+    rows of the first fold support each rung, between 0 and 1; `sign` is the sign with which the target was learned.
     """
 
     count: int
@@ -33,9 +33,9 @@ class Stack:
     densities: list[FloatArray]
 
     def weights(self, without: int | None = None) -> FloatArray:
-        """Weights of the mixture of rungs by all rows, or by those that are not in one of the folds, shape (rungs,).
+        """Weights of the rungs that maximise the likelihood of held-out rows, shape (rungs,).
 
-        Without a fold, its own partition alone says what the weights are.
+        The rows are those of all folds or, if one is left out (`without`), of the other folds of its partition.
         """
         first = 0 if without is None else without - without % self.count
         last = len(self.densities) if without is None else first + self.count
@@ -45,7 +45,7 @@ class Stack:
         return weights
 
     def held_out(self, n: int) -> FloatArray:
-        """Log-densities of n rows by models that have not seen them, shape (n,); NaN for rows that no fold has.
+        """Log-densities of n rows under models that have not seen them, shape (n,); NaN for rows that are in no fold.
 
         The weights of a fold's mixture come from the other folds. Several partitions are mixed evenly.
         """
@@ -56,7 +56,7 @@ class Stack:
         return mixed
 
     def unit(self) -> FittedUnit:
-        """Drop what does not count and share each rung's weight among its folds' models."""
+        """The fitted unit: rungs of negligible weight are dropped, and the folds' models of a rung share its weight."""
         weights = self.weights()
         weights = np.where(weights < NEGLIGIBLE, 0.0, weights)
         weights /= weights.sum()
@@ -69,15 +69,15 @@ class Stack:
         return FittedUnit(models, shares, float(weights[0]), by_name, self.sign)
 
     def taught(self, target: FloatArray, context: FloatArray) -> tuple[FittedUnit, FloatArray]:
-        """The unit of a target (n,) and a context (c, n), which knows what it may have missed, and `held_out`.
+        """The unit of a target (n,) and a context (c, n), with what it may have missed (`unlearned`), and `held_out`.
 
-        Rows that models have seen are followed better than rows that they have not. Where models are rich enough, half
-        of this optimism is what they fall short by (as in Akaike's criterion). What they are too plain for shows as
-        well: the ladder grows with the rows, so whatever is still being learned makes for optimism. How much of it is
-        left depends on the context: errors of functions of c columns with two derivatives fall as n^(-4 / (4 + c)) at
-        best (Stone 1982), and the slower they fall, the more is left of what one doubling of the rows would teach.
-        Latents come from the mixture's distribution function, which models of little weight hardly move however
-        much they follow rows that they have seen; so it counts as far as there are models beside the marginal rung.
+        Models predict rows that they were fitted to better than new rows. Where models are rich enough, half of this
+        optimism is by how much they fall short (as in Akaike's criterion). Where they are too plain, it shows as well:
+        the ladder grows with the rows, so whatever is still being learned adds to the optimism. How much is left to
+        learn depends on the context: errors of functions of c columns with two derivatives fall as n^(-4 / (4 + c)) at
+        best (Stone 1982), and the slower they fall, the more is left beyond what one doubling of the rows would teach.
+        Latents come from the mixture's distribution function, which models of little weight hardly change however much
+        they overfit; so the optimism is multiplied by the weight of all models beside the marginal rung.
         """
         unit, held = self.unit(), self.held_out(context.shape[1])
         rows = np.flatnonzero(~np.isnan(held))

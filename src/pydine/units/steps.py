@@ -1,8 +1,8 @@
 """Targets of a unit: points, or ordered steps.
 
-A target of points is an array of normal scores (n,). One of steps (a count, an answer) has two cut points a row, below
-and above, shape (2, n), and its likelihood is the probability between them. The two are told apart here, by their
-shape, and in the compiled likelihood.
+A target of points is an array of normal scores (n,). A target of steps (a count, a grade) has two cut points a row,
+below and above, shape (2, n), and its likelihood is the probability between them. Only this module and the compiled
+likelihood tell the two apart, by their shape.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def middles(target: FloatArray) -> FloatArray:
 
 
 def negated(target: FloatArray, sign: float) -> FloatArray:
-    """The target itself for a sign of 1, the other way round for -1."""
+    """The target times a sign, 1 or -1; for -1 the two cut points of a step change places."""
     if not is_stepped(target):
         return sign * target
     return target if sign > 0.0 else np.ascontiguousarray(-target[::-1])

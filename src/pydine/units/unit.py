@@ -15,10 +15,10 @@ from pydine.types import FloatArray
 from pydine.units.network import Network
 from pydine.units.steps import negated
 
-ROWS_AT_ONCE = 1 << 15  # memory: rows worked on together, so that it grows with n only by what is returned
-FARTHEST = 1e9  # guard: what lies beyond has a density of its own only in float64
+ROWS_AT_ONCE = 1 << 15  # memory: rows processed at a time, so that memory grows with n only by what is returned
+FARTHEST = 1e9  # guard: values beyond are clipped; their densities differ only in float64
 SMALLEST_TAIL = 1e-280  # guard: below this a tail is computed in logarithms
-FARTHEST_TARGET, BISECTIONS = 12.0, 36  # guard: where a latent's target is looked for, to 1e-9 of a score
+FARTHEST_TARGET, BISECTIONS = 12.0, 36  # guard: bounds within which a latent's target is found, to 1e-9
 NOTHING = np.empty(0)
 
 Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the context: (c, n) to (c', n)
@@ -60,7 +60,7 @@ class Model:
         return self.density_of(target.astype(np.float32), expanded)
 
     def density_of(self, target: NDArray[np.float32], expanded: NDArray[np.float32]) -> FloatArray:
-        """The same of rows within `FARTHEST` whose context is expanded already."""
+        """ln p(t | x) of rows within `FARTHEST` whose context is expanded already, in nats, shape (n,)."""
         out = np.empty(expanded.shape[1])
         self._check(expanded)
         log_likelihood(self.theta.astype(np.float32), *self.network.layout, target, expanded, out, NOTHING)
@@ -68,7 +68,7 @@ class Model:
 
 
 def _no_context(context: FloatArray) -> FloatArray:
-    """None of the context."""
+    """No columns of the context: (c, n) to (0, n)."""
     return context[:0]
 
 
@@ -83,15 +83,15 @@ class FittedUnit:
     ----------
     models : tuple of Model
     weights : ndarray, shape (models,)
-        What each model counts; with `marginal_weight` they sum to 1.
+        Mixture weights of the models; with `marginal_weight` they sum to 1.
     marginal_weight : float
         Weight of the rung that ignores the context, a standard normal.
     rung_weights : dict of str to float
-        The same by name of rung, for people.
+        Weights by the name of the rung, the marginal one included.
     sign : float
-        1, or -1 if the models are of the target with its sign changed.
+        1, or -1 if the models are of the negated target.
     unlearned : float
-        How much of what the context does may have been missed, in nats of a row's log-density (see `stacking`).
+        How much of the context's effect the models may have missed, in nats of mean log-density (see `stacking`).
     """
 
     models: tuple[Model, ...]
@@ -102,12 +102,12 @@ class FittedUnit:
     unlearned: float = 0.0
 
     def of_fold(self, fold: int, folds: int) -> FittedUnit:
-        """The same mixture of rungs with the models of one fold alone; models come rung by rung, fold by fold."""
+        """The same mixture of rungs with the models of one fold alone; `models` are ordered by rung, then by fold."""
         return replace(self, models=self.models[fold::folds], weights=self.weights[fold::folds] * folds)
 
     @property
     def nonlinear_weight(self) -> float:
-        """What the rungs above the linear one count together."""
+        """Total weight of the rungs above the linear one."""
         return sum(w for name, w in self.rung_weights.items() if name not in ("marginal", "linear"))
 
     def latent(self, target: FloatArray, context: FloatArray) -> FloatArray:
@@ -137,7 +137,7 @@ class FittedUnit:
         return latent
 
     def tails(self, cuts: FloatArray, context: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The transformer at cut points (n,), and 1 less it, each summed from its own side, shapes (n,)."""
+        """The transformer tau at cut points (n,), and 1 - tau, each summed from its own side, shapes (n,)."""
         lower, upper = np.zeros(len(cuts)), np.zeros(len(cuts))
         for rows in _blocks(len(cuts)):
             t, x = self.sign * cuts[rows], np.ascontiguousarray(context[:, rows])
@@ -189,12 +189,12 @@ class FittedUnit:
         return density
 
     def features(self, context: FloatArray) -> list[FloatArray]:
-        """Return what each network learned of the context, shape (c, n), as arrays (n, q_i)."""
+        """Evaluate the functions that each network has learned at a context (c, n), as arrays (n, q_i)."""
         expanded = self._expanded(context)
         return [m.network.hidden_features(m.theta, expanded[m.expansion]) for m in self.models]
 
     def _expanded(self, context: FloatArray) -> dict[Expansion, FloatArray]:
-        """The context as each kind of model sees it; those of the folds see the same."""
+        """The context under each expansion that the models use, computed once for all folds."""
         return {f: np.ascontiguousarray(f(context)) for f in {m.expansion: None for m in self.models}}
 
 

@@ -1,1 +1,1 @@
-"""How work is done: units planned, asked of the cache, and run in threads, in processes or on a cluster."""
+"""How units are planned, looked up in the cache, and run in threads, in processes or on a cluster."""

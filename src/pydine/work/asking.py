@@ -1,7 +1,7 @@
-"""Questions that are run beside each other, wherever: each asks a cache for its units and keeps what it has fitted.
+"""Questions that run in parallel: each looks its units up in a cache, and adds those that it has fitted.
 
-In this process they share the cache. Elsewhere there is none: the units that questions are known to need are fitted
-first, each once, and sent with them; what a question fits beside these comes back with its answer.
+In this process they share the cache. Other processes have none: the units that questions are known to need are fitted
+first, each once, and sent with them; further units that a question fits come back with its answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ask_all(
     Parameters
     ----------
     function : callable
-        Picklable, and nothing that it holds knows a cache. It depends on the item alone: the cache saves time.
+        Picklable, without a reference to a cache. Its result depends on the item alone: the cache only saves time.
     items : sequence
         Picklable.
     cache : UnitCache, optional
@@ -41,9 +41,9 @@ def ask_all(
     step : callable, optional
         Called after every item.
     needs : callable, optional
-        Units that an item is going to ask the cache for, as far as that is known before.
+        The units that an item will look up in the cache, as far as they are known in advance.
     """
-    if len(items) == 1:  # its units may be run beside each other
+    if len(items) == 1:  # its units may run in parallel
         results = [function(items[0], cache)]
         if step is not None:
             step()
@@ -65,7 +65,7 @@ def ask_all(
 
 @dataclass(frozen=True)
 class _Errand(Generic[Item]):
-    """An item, the units that are sent with it, by their keys, and how long it takes, about."""
+    """An item, the units that are sent with it, by their keys, and about how many seconds it takes."""
 
     item: Item
     known: tuple[tuple[str, Fitted], ...] = ()
@@ -78,7 +78,7 @@ def _supplied(
     cache: UnitCache | None,
     n_jobs: int | None,
 ) -> list[_Errand[Item]]:
-    """Items with the units that they need, of which each is fitted once."""
+    """Items with the units that they need; each unit is fitted once."""
     wanted = [[(key_of(task), task) for task in needs(item) if len(task.context)] for item in items]
     tasks = {key: task for some in wanted for key, task in some}
     known = dict(zip(tasks, fit_units(list(tasks.values()), cache, n_jobs), strict=True))
@@ -89,7 +89,7 @@ def _supplied(
 
 
 class _Recorder(UnitCache):
-    """A cache that tells which units it was given to keep."""
+    """A cache that records which units were added to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class _Recorder(UnitCache):
 
 @dataclass(frozen=True)
 class _Visit:
-    """A function of an item and a cache, as one of an errand: the result, and units to keep."""
+    """Turns a function of an item and a cache into one of an errand, which returns the result and the units to keep."""
 
     function: Callable[[Any, UnitCache | None], Any]
     is_kept: bool

@@ -1,7 +1,7 @@
-"""Fitted units, kept: in memory up to a bound, and in a folder if one is given, so that interrupted work resumes.
+"""A cache of fitted units: in memory up to a bound, and in a folder if one is given, so that interrupted work resumes.
 
-A unit depends on its target, its context and the settings alone (see `UnitTask`), so a hash of their bytes, and of
-the sources that fit it, names it. Files hold arrays and a line of JSON: reading one never runs code from it.
+A unit depends on its target, its context and the settings alone (see `UnitTask`), so its key is a hash of their bytes
+and of the sources that fit it. Files hold arrays and a line of JSON: reading one never runs code from it.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from pydine.work.tasks import NOTHING, Fitted, UnitTask, fit_task
 
 UNIT = Schema("pydine.unit", 1, (Fitted, FittedUnit, Model, Network), EXPANSIONS)  # what a file holds
 
-MEMORY_BYTES = 256 << 20  # memory: what a cache holds unless told otherwise
-ENTRY_BYTES = 2048  # memory: what Python's own objects of an entry take, about
+MEMORY_BYTES = 256 << 20  # memory: default bound of a cache
+ENTRY_BYTES = 2048  # memory: what Python's own objects of an entry take, approximately
 UNFINISHED = "unfinished"  # the folder, in that of a cache, for files that are being written
 
 
 class CacheInfo(NamedTuple):
-    """What a cache did so far, as `functools.lru_cache` tells it.
+    """Statistics of a cache, like those of `functools.lru_cache`.
 
     Parameters
     ----------
     hits, misses : int
         Units that were found, and units that had to be fitted.
     entries, nbytes : int
-        What is held in memory now.
+        Units that are held in memory now, and their size.
     unwritten : int, default=0
         Units that are not in the folder because it could not be written.
     """
@@ -57,7 +57,7 @@ class CacheInfo(NamedTuple):
 
     @property
     def hit_rate(self) -> float:
-        """Share of the units asked for that were found; 0 if none was asked for."""
+        """Share of the requested units that were found; 0 if none was requested."""
         asked = self.hits + self.misses
         return self.hits / asked if asked else 0.0
 
@@ -67,20 +67,20 @@ def _nbytes(entry: Fitted) -> int:
 
 
 class UnitCache:
-    """Units that were fitted before, by a hash of everything that they depend on.
+    """A cache of fitted units, by a hash of everything that they depend on.
 
     Parameters
     ----------
     folder : str or path, optional
-        Where units are also kept as files; made if it is not there. Several processes may share it. A file that is
-        damaged counts as missing, and where none can be written, on a full disk say, you are warned once.
+        Where units are also kept as files; created if it does not exist. Several processes may share it. A damaged file
+        counts as missing, and if files cannot be written (on a full disk, say), a single warning is given.
     max_bytes : int, default=256 MiB
-        What may be held in memory; what was used longest ago goes first.
+        What may be held in memory; the least recently used units are dropped first.
 
     Notes
     -----
-    A copy is the cache itself, so that what was cloned, by scikit-learn say, shares it. Pickled, it leaves behind what
-    is in memory: in another process it opens the same folder or, without one, begins empty.
+    A copy is the cache itself, so that clones of an estimator (by scikit-learn, say) share it. What is in memory is not
+    pickled: in another process the cache opens the same folder or, without one, begins empty.
 
     Examples
     --------
@@ -166,13 +166,13 @@ class UnitCache:
             return
         try:
             _write(self._path(key), self.folder / UNFINISHED, entry)
-        except TypeError:  # of an expansion that is not in `EXPANSIONS`: no file could name it
+        except TypeError:  # its expansion is not in `EXPANSIONS`, so no file could name it
             return
         except OSError as error:  # the unit was fitted all the same
             self._tell(error)
 
     def _tell(self, error: OSError) -> None:
-        """Warn once that units are not kept; also where warnings are errors, nothing is lost by it."""
+        """Warn once that units cannot be written; where warnings are errors, the warning is dropped."""
         with self._lock:
             self._unwritten += 1
             first = self._unwritten == 1
@@ -205,7 +205,7 @@ class UnitCache:
 
 
 def key_of(task: UnitTask) -> str:
-    """Name a unit; the shapes are part of it, so that no two questions can read as the same bytes."""
+    """The key of a unit; shapes are part of it, so that different arrays cannot have the same bytes."""
     digest = hashlib.blake2b(digest_size=24)
     head = [SOURCES_DIGEST, task.is_crossed, asdict(task.settings), task.target.shape, task.context.shape]
     digest.update(json.dumps(head, sort_keys=True).encode())
@@ -220,13 +220,13 @@ def fit_units(
     n_jobs: int | None = None,
     step: Callable[[], None] | None = None,
 ) -> list[Fitted]:
-    """Units of tasks, in their order: those that the cache knows, and the others fitted and remembered.
+    """Units of tasks, in their order: from the cache where it has them; the others are fitted and added to it.
 
     `step` is called after every unit that had to be fitted.
     """
     found = [None if cache is None else cache.find(task) for task in tasks]
     missing = [i for i, entry in enumerate(found) if entry is None]
-    # Kept as they arrive, not in their order: whatever ends this process, what has arrived is in the folder.
+    # Kept as they arrive, not in their order: if this process is killed, all that has arrived is in the folder.
     for k, entry in arrivals(fit_task, [tasks[i] for i in missing], n_jobs, step):
         found[missing[k]] = entry
         if cache is not None:
@@ -244,7 +244,7 @@ def _checked_bound(max_bytes: object) -> int:
 
 
 def _reopened(folder: Path | None, max_bytes: int) -> UnitCache:
-    """A cache as it arrives elsewhere: where its folder cannot be made, it says so when it cannot write."""
+    """An unpickled cache; it does not create its folder, and warns when it cannot write to it."""
     cache = UnitCache(max_bytes=max_bytes)
     cache.folder = folder
     return cache
@@ -258,7 +258,7 @@ def _make(folder: Path) -> None:
 
 
 def _write(path: Path, unfinished: Path, entry: Fitted) -> None:
-    """Write a unit: whoever reads sees a whole file or none, also after a crash."""
+    """Write a unit atomically: readers see a whole file or none, also after a crash."""
     content = UNIT.to_bytes(entry)
     for folder in (path.parent, unfinished):
         folder.mkdir(parents=True, exist_ok=True)
@@ -266,7 +266,7 @@ def _write(path: Path, unfinished: Path, entry: Fitted) -> None:
 
 
 def _read(path: Path) -> Fitted | None:
-    """Read a unit back, or None if there is none or the file is not one of ours: it is then written again."""
+    """Read a unit; None if there is no valid file, which is then written again."""
     try:
         entry, _ = UNIT.from_bytes(path.read_bytes())
     except (OSError, Refused):

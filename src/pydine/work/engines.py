@@ -1,10 +1,11 @@
 """Engines that run work elsewhere: joblib's worker processes, Dask, Ray, and whatever else joblib has a backend for.
 
-Which one is asked for is said the way that joblib's users know, ``with joblib.parallel_config(backend=...)``, and is
-found out here. A Dask cluster and Ray are then spoken to directly: joblib's own bridges send columns with every batch,
-or to one worker alone, give results back at the end, and fail with the first worker that does.
+The engine is selected as joblib's users know it, ``with joblib.parallel_config(backend=...)``, and `chosen` reads that.
+Dask and Ray are then used directly: joblib's own bridges send columns with every batch, or to one worker alone, return
+results only at the end, and fail when one worker fails.
 
-To write another executor: a class with `workers` and `results` (see `Executor` in `execution`), and a line of `chosen`.
+To add another executor, write a class with `workers` and `results` (see `Executor` in `execution`), and a line of
+`chosen`.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from pydine.work.execution import Executor, ensure_compiled, inside
 from pydine.work.parcels import Chunk, Errand, Job
 from pydine.work.threads import one_thread
 
-TRIES = 3  # guard: without a result that is new, before a loss of workers is taken for an error of the work itself
-BROADCAST_BYTES = 64 << 20  # memory: so much is sent to every worker at once; more, to those that need it
-AHEAD = 2  # memory: groups for each of Ray's workers that are handed over before they are needed
+TRIES = 3  # guard: attempts without a new result before the loss of workers is treated as an error of the work itself
+BROADCAST_BYTES = 64 << 20  # memory: up to this size, chunks are sent to all workers; beyond, to those that need them
+AHEAD = 2  # memory: groups submitted at a time for each of Ray's workers
 
 
 def work(errand: Errand, sources: str, chunks: Sequence[Chunk]) -> list[Any]:
-    """Do an errand, wherever this is: compiled, with one thread, and without going elsewhere with parts of it."""
+    """Run an errand in a worker: with compiled code and one thread, and without sending parts of it elsewhere."""
     if sources != SOURCES_DIGEST:
         raise RuntimeError(
             "a worker has another version of pydine than whoever sent it work; install the same on both."
@@ -41,13 +42,13 @@ def _work_of_ray(errand: Errand, sources: str, *chunks: Chunk) -> list[Any]:
 
 
 def chosen(n_jobs: int | None) -> Executor | int:
-    """The executor that the context and `n_jobs` ask for, or a number of threads in this process.
+    """The executor that joblib's context and `n_jobs` select, or a number of threads in this process.
 
-    ``n_jobs=None`` is what the context says, and one thread where it says nothing.
+    ``n_jobs=None`` means the number in the context, or one thread if it has none.
     """
     from joblib.parallel import get_active_backend
 
-    backend, jobs = get_active_backend(prefer="threads")  # which is a hint: a context has the last word
+    backend, jobs = get_active_backend(prefer="threads")  # only a hint: a context takes precedence
     jobs = jobs if n_jobs is None else n_jobs
     jobs = getattr(backend, "default_n_jobs", 1) if jobs is None else jobs
     name = type(backend).__name__
@@ -62,7 +63,7 @@ def chosen(n_jobs: int | None) -> Executor | int:
 
 
 def threads(n_jobs: int | None) -> int:
-    """How many threads of this process to use for what is not sent away."""
+    """How many threads of this process to use for work that stays here."""
     executor = chosen(n_jobs)
     if isinstance(executor, int):
         return executor
@@ -73,16 +74,16 @@ def threads(n_jobs: int | None) -> int:
 
 @dataclass(frozen=True)
 class JoblibExecutor:
-    """Joblib's processes, or any other backend: columns are memory-mapped where it can, as loky's are.
+    """Joblib's processes, or any other backend; columns are memory-mapped if the backend can, as loky can.
 
-    A worker that ends takes the pool with it; what is missing then is run again in another.
+    If a worker dies, so does the pool; groups without a result are then run again in a new pool.
     """
 
     workers: int
     is_generator: bool = True
 
     def results(self, job: Job) -> Iterator[tuple[int, list[Any]]]:
-        """Groups as they are ready, or in batches where the backend has no generators."""
+        """Results of groups as they are ready, or in batches if the backend has no generators."""
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
         left = dict.fromkeys(range(len(job.groups)))
@@ -121,7 +122,7 @@ def _numbered(group: int, errand: Errand, sources: str, *chunks: Chunk) -> tuple
 
 @dataclass(frozen=True)
 class DaskExecutor:
-    """A Dask cluster, by its client: columns are scattered once, and tasks of workers that are lost are run again.
+    """A Dask cluster, through its client: columns are scattered once, and tasks of lost workers are run again.
 
     Parameters
     ----------
@@ -132,12 +133,12 @@ class DaskExecutor:
 
     @property
     def workers(self) -> int:
-        """Threads of all workers."""
+        """Number of threads of all workers."""
         cores: dict[str, int] = self.client.ncores()
         return max(1, sum(cores.values()))
 
     def results(self, job: Job) -> Iterator[tuple[int, list[Any]]]:
-        """Groups as they are ready."""
+        """Results of groups as they are ready."""
         left = dict.fromkeys(range(len(job.groups)))
         tries = TRIES
         while left:
@@ -150,7 +151,7 @@ class DaskExecutor:
                 raise RuntimeError("Dask lost what it was sent, again and again: are there workers that stay?")
 
     def _some(self, job: Job, groups: Sequence[int]) -> Iterator[tuple[int, list[Any]]]:
-        """Groups that end; those whose columns were lost with a worker are left out, and sent again by the caller."""
+        """Results of groups that finish; those whose columns were lost with a worker are sent again by the caller."""
         from concurrent.futures import CancelledError
 
         distributed: Any = import_module("distributed")
@@ -167,24 +168,24 @@ class DaskExecutor:
                 elif future.status == "error" and not isinstance(result[1], CancelledError):
                     raise result[1].with_traceback(result[2])
         finally:
-            for future in futures:  # of an error, or of whoever does not wait for the rest
+            for future in futures:  # after an error, or if the caller does not wait for the rest
                 future.cancel()
 
     def _submit(self, errand: Errand, chunks: list[Any]) -> Any:
-        # Named anew at each try: the scheduler remembers what became of a name.
+        # A new key for each attempt: the scheduler remembers the outcome of a key.
         key = f"pydine-{uuid.uuid4().hex}"
         return self.client.submit(work, errand, SOURCES_DIGEST, chunks, key=key, pure=False)
 
 
 @dataclass(frozen=True)
 class RayExecutor:
-    """Ray: columns are put into its store once, and read from there by all workers of a machine.
+    """Ray: columns are put into its object store once, from which all workers of a machine read them.
 
     Parameters
     ----------
     workers : int
     options : tuple of (str, object)
-        What its tasks ask for, as in ``parallel_config("ray", ray_remote_args=...)``.
+        Options of its tasks, as in ``parallel_config("ray", ray_remote_args=...)``.
     """
 
     workers: int
@@ -192,7 +193,7 @@ class RayExecutor:
 
     @classmethod
     def of(cls, jobs: int, options: dict[str, Any] | None) -> RayExecutor:
-        """With so many workers, or as many as Ray has processors if `jobs` is negative."""
+        """An executor with `jobs` workers, or as many as Ray has processors if `jobs` is negative."""
         ray: Any = import_module("ray")
         if not ray.is_initialized():
             ray.init(log_to_driver=False)
@@ -201,7 +202,7 @@ class RayExecutor:
         return cls(max(1, jobs), tuple((options or {}).items()))
 
     def results(self, job: Job) -> Iterator[tuple[int, list[Any]]]:
-        """Groups as they are ready, with a few more handed over than there are workers."""
+        """Results of groups as they are ready; more groups are submitted at a time than there are workers."""
         ray: Any = import_module("ray")
         options = {"num_cpus": 1, "max_retries": TRIES, **dict(self.options)}
         remote = ray.remote(**options)(_work_of_ray)

@@ -1,8 +1,8 @@
-"""The one place that runs work: in threads, since all that is slow is compiled and releases the lock, or elsewhere.
+"""The one place that runs work: in threads, since slow code is compiled and releases the GIL, or in other processes.
 
-Where is said by `n_jobs` and by joblib's context, as in scikit-learn: ``with joblib.parallel_config(backend="dask")``.
-An answer does not depend on it. Work that leaves the process is a picklable function and picklable items; what they
-hold of columns travels once (see `parcels`), and the engines are in `engines`.
+`n_jobs` and joblib's context say where, as in scikit-learn: ``with joblib.parallel_config(backend="dask")``. Answers do
+not depend on it. Work that leaves the process is a picklable function and picklable items; the columns in them are sent
+once (see `parcels`). The engines are in `engines`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# memory: seconds of work that are worth a trip, that a group of items is to take at most, and that an item takes about
-# if it does not say (`seconds`).
+# memory: seconds: of work that is worth sending to another process, of the longest group of items, and of an item that
+# does not estimate its own (`seconds`).
 WORTH_A_TRIP, LONGEST_GROUP, AN_ITEM = 0.1, 20.0, 0.5
-GROUPS_EACH = 8  # memory: groups for each worker, so that they end together
+GROUPS_EACH = 8  # memory: groups for each worker, so that workers finish at about the same time
 
 _lock = threading.Lock()
 _ready = threading.Event()
@@ -38,12 +38,12 @@ _ready = threading.Event()
 class Executor(Protocol):
     """Runs work outside of this process.
 
-    To write one: `results` hands every group of a job to some worker, as a call ``engines.work(errand, SOURCES_DIGEST,
+    To write one: `results` sends every group of a job to some worker, as a call ``engines.work(errand, SOURCES_DIGEST,
     chunks)`` with ``errand = job.errand(group)`` and the chunks ``[job.chunks[i] for i in errand.chunks]``, each of
-    which should travel to a worker once. All of these pickle. It yields the number of a group and what `work` returned,
-    each group once and in any order, as soon as it is there; groups of workers that are lost are handed to others, and
-    an exception of the work itself is raised. An errand depends on nothing else and may run twice. `engines.chosen`
-    says when an executor is used.
+    which should be sent to a worker only once. All of these can be pickled. It yields the number of a group and what
+    `work` returned as soon as it is ready, each group once and in any order; groups of lost workers are sent to others,
+    and an exception of the work itself is raised. An errand depends on nothing else and may run twice.
+    `engines.chosen` decides when an executor is used.
     """
 
     @property
@@ -66,8 +66,8 @@ def run(
 ) -> list[Result]:
     """Apply `function` to every item and return the results in the order of the items, wherever they are computed.
 
-    `step` is called after every item, in the thread of the caller: for a progress bar. What is to stay `here`, because
-    its results are large beside the work, is run in threads whatever the context says.
+    `step` is called after every item, in the caller's thread: for a progress bar. With `here`, for work whose results
+    are large in relation to the time it takes, items run in threads of this process whatever the context says.
     """
     items = list(items)
     found = dict(arrivals(function, items, n_jobs, step, here=here))
@@ -83,9 +83,10 @@ def arrivals(
     here: bool = False,
     grouped: bool = True,
 ) -> Iterator[tuple[int, Result]]:
-    """The same, as they are ready: positions of items and their results, in any order.
+    """As `run`, but yields positions of items and their results as they are ready, in any order.
 
-    What was done before an interruption is not lost. Items that take long are sent one by one if not `grouped`.
+    So results that arrived before an interruption are not lost. If not `grouped`, items, which take long, are sent one
+    by one.
     """
     ensure_compiled()
     items, watcher = list(items), _watcher.get()
@@ -102,7 +103,7 @@ def arrivals(
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> Iterator[Result]:
     """Apply `function` to items that come one by one, in threads, and yield the results in the order of the items.
 
-    No more items are taken than there is work for: they may be parts of what does not fit into memory.
+    Items are consumed only as workers become free: together they may not fit into memory.
     """
     ensure_compiled()
     where = _chosen(n_jobs)
@@ -125,7 +126,7 @@ def is_sent_away(n_jobs: int | None) -> bool:
 
 
 def _chosen(n_jobs: int | None) -> Executor | int:
-    if n_jobs == 1 or _inside.get():  # what is fitted inside of other work stays with it
+    if n_jobs == 1 or _inside.get():  # work within other work is not distributed again
         return 1
     if n_jobs is None and "joblib" not in sys.modules:  # nobody has imported it, so there is no context
         return 1
@@ -148,7 +149,7 @@ def _arrivals(
     if where == 1 or len(items) < 2:
         yield from enumerate(map(function, items))
         return
-    from joblib import Parallel, delayed  # takes its time to import, and one thread does not need it
+    from joblib import Parallel, delayed  # slow to import, and one thread does not need it
 
     parallel = Parallel(n_jobs=where, backend="threading", return_as="generator")
     yield from enumerate(parallel(delayed(_in_thread)(function, item) for item in items))
@@ -162,7 +163,7 @@ def _in_thread(function: Callable[[Item], Result], item: Item) -> Result:
 def _sent(
     executor: Executor, function: Callable[[Item], Result], items: Sequence[Item], grouped: bool
 ) -> Iterator[tuple[int, Result]]:
-    """Results from elsewhere."""
+    """Positions and results of items that an executor runs."""
     from pydine.work.parcels import Job
 
     groups = (
@@ -174,12 +175,12 @@ def _sent(
 
 
 def _seconds(item: object) -> float:
-    """How long an item takes, about."""
+    """About how many seconds an item takes."""
     return float(getattr(item, "seconds", AN_ITEM))
 
 
 def _groups(seconds: Sequence[float], workers: int) -> list[list[int]]:
-    """Positions of items in groups that are worth a trip each, and so many that workers end together."""
+    """Positions of items in groups: each large enough to be worth sending, and enough of them to balance workers."""
     enough = min(max(sum(seconds) / (GROUPS_EACH * workers), WORTH_A_TRIP / 2.0), LONGEST_GROUP)
     groups: list[list[int]] = []
     total = enough
@@ -197,7 +198,7 @@ _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 @contextmanager
 def inside() -> Iterator[None]:
-    """Run what the block runs where the block is: it is a part of work that was sent somewhere already."""
+    """Run all work of the block in its own thread: it is part of work that is distributed already."""
     token = _inside.set(True)
     try:
         yield
@@ -206,14 +207,14 @@ def inside() -> Iterator[None]:
 
 
 class Watcher(Protocol):
-    """Whoever wants to know how far the work is."""
+    """Is told of the progress of work."""
 
     def expect(self, count: int) -> None:
-        """So many more items will be run."""
+        """`count` more items will be run."""
         ...
 
     def advance(self) -> None:
-        """One of them is done."""
+        """One more item is done."""
         ...
 
 
@@ -221,13 +222,13 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 def is_watched() -> bool:
-    """Whether somebody is told of what this thread runs."""
+    """Whether a watcher is told of what this thread runs."""
     return _watcher.get() is not None
 
 
 @contextmanager
 def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Tell a watcher of what is run in the block, by this thread."""
+    """Tell a watcher of what this thread runs in the block."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -236,16 +237,17 @@ def watched_by(watcher: Watcher | None) -> Iterator[None]:
 
 
 def ensure_compiled() -> None:
-    """Compile, or load from disk, all that units need, on a tiny unit: threads would each begin to, and in silence.
+    """Compile, or load from disk, all code that units need, by fitting a tiny one, before threads start.
 
-    Of the processes of a machine one compiles, and the others wait for it.
+    Otherwise each thread would begin to compile, without a message. Of several processes on a machine one compiles, and
+    the others wait for it.
     """
     with _lock:
         if _ready.is_set():
             return
         rows = np.linspace(-1.0, 1.0, 30)
         with explained(), compiled_once():
-            MARGINAL.log_density(rows, rows[None])  # the likelihood comes before what calls it, read or compiled
+            MARGINAL.log_density(rows, rows[None])  # the likelihood must be loaded or compiled before its callers
             unit = fit_ladder(rows, rows[None, ::-1].copy(), LadderSettings(iterations=1))
             unit.latent(np.array([0.0, 1e6]), np.zeros((1, 2)))
         _ready.set()

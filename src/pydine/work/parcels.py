@@ -1,9 +1,10 @@
-"""Work that is sent away: pickled small, with all that is large beside it, where it travels once.
+"""Work that is sent to other processes: small pickles, with large arrays beside them, which are sent once.
 
 A task of a few columns is many kilobytes of columns and a few bytes of everything else, and tasks share most of their
-columns. So whatever is pickled here leaves its arrays behind: rows of the same bytes are kept once, by a digest, side
-by side in `chunks`, and what is left refers to them by chunk and position. An engine hands every worker the chunks that
-its parcels name, once; what is unpickled has arrays of its own again, with the same bits in the same layout.
+columns. So objects are pickled here without their large arrays: rows of the same bytes are stored once, by a digest,
+side by side in `chunks`, and the pickle refers to them by chunk and position. An engine sends every worker the chunks
+that its parcels refer to, once. Unpickled objects have arrays of their own again, with the same bits in the same
+layout.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ except ImportError:  # joblib before 1.6 brings its own
 Chunk = NDArray[np.uint8]
 Place = tuple[int, int]  # a chunk, and where in it something begins
 
-LEAST_BYTES = 512  # memory: of an array, or of a row of one: what is smaller is pickled where it stands
-CHUNK_BYTES = 32 << 20  # memory: what travels as one piece, about
+LEAST_BYTES = 512  # memory: size of an array, or of a row of one, below which it is pickled in place
+CHUNK_BYTES = 32 << 20  # memory: approximate size of a chunk, which is sent as one piece
 ALIGNED = 64  # fact: bytes
-FUNCTIONS_KEPT = 4  # memory: that a worker has unpickled last
+FUNCTIONS_KEPT = 4  # memory: most recent functions that a worker keeps unpickled
 
 
 class Parcel(NamedTuple):
-    """Something pickled, and the chunks that it refers to."""
+    """A pickled object, and the chunks that it refers to."""
 
     content: bytes
     chunks: tuple[int, ...]
@@ -45,20 +46,20 @@ class Parcel(NamedTuple):
 
 @dataclass
 class Packing:
-    """What is packed together, and shares what is large."""
+    """Packs objects that share their large arrays."""
 
     _places: dict[bytes, Place] = field(default_factory=dict)
     _rows: list[list[NDArray[Any]]] = field(default_factory=list)
     _sizes: list[int] = field(default_factory=list)
 
     def pack(self, thing: object) -> Parcel:
-        """Pickle something without its large arrays."""
+        """Pickle an object without its large arrays."""
         buffer, named = io.BytesIO(), set[int]()
         _Pickler(buffer, self, named).dump(thing)
         return Parcel(buffer.getvalue(), tuple(sorted(named)))
 
     def put(self, row: NDArray[Any]) -> Place:
-        """Keep contiguous bytes, unless the same are here already."""
+        """Store contiguous bytes, unless the same bytes are stored already, and return their place."""
         digest = hashlib.blake2b(row.data, digest_size=24).digest()
         if digest not in self._places:
             if not self._rows or self._sizes[-1] + row.nbytes > CHUNK_BYTES:
@@ -70,7 +71,7 @@ class Packing:
         return self._places[digest]
 
     def chunks(self) -> list[Chunk]:
-        """All that was kept."""
+        """All stored bytes, as arrays."""
         chunks = [np.zeros(size, dtype=np.uint8) for size in self._sizes]
         for chunk, rows in zip(chunks, self._rows, strict=True):
             start = 0
@@ -81,14 +82,14 @@ class Packing:
 
 
 class _Pickler(CloudPickler):
-    """Names arrays by their places."""
+    """Replaces large arrays by references to their places."""
 
     def __init__(self, buffer: io.BytesIO, packing: Packing, named: set[int]) -> None:
         super().__init__(buffer, protocol=pickle.HIGHEST_PROTOCOL)
         self._packing, self._named = packing, named
 
     def persistent_id(self, thing: object) -> tuple[Any, ...] | None:
-        """What stands for an array, or None for what is pickled as it is."""
+        """The reference to an array, or None for what is pickled in place."""
         if type(thing) is not np.ndarray or thing.dtype.kind not in "biuf" or thing.nbytes < LEAST_BYTES:
             return None
         is_turned = thing.ndim == 2 and thing.flags.f_contiguous and not thing.flags.c_contiguous
@@ -100,14 +101,14 @@ class _Pickler(CloudPickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    """Puts arrays back: memory of their own that can be written to, as compiled code was compiled for."""
+    """Restores arrays, in writable memory of their own, for which the compiled code was compiled."""
 
     def __init__(self, content: bytes, chunks: Mapping[int, Chunk]) -> None:
         super().__init__(io.BytesIO(content))
         self._chunks = chunks
 
     def persistent_load(self, reference: tuple[str, tuple[int, ...], bool, list[Place]]) -> NDArray[Any]:
-        """The array that a reference stands for."""
+        """The array that a reference refers to."""
         dtype, shape, is_turned, places = reference
         array = np.empty(shape, dtype=np.dtype(dtype))
         rows = array.reshape(len(places), -1)
@@ -117,23 +118,23 @@ class _Unpickler(pickle.Unpickler):
 
 
 def unpack(parcel: Parcel, chunks: Mapping[int, Chunk]) -> Any:
-    """What was packed."""
+    """Restore a packed object."""
     return _Unpickler(parcel.content, chunks).load()
 
 
 @dataclass(frozen=True)
 class Job:
-    """A function, items in groups, and what they share, ready to be sent.
+    """A function, items in groups, and the arrays that they share, ready to be sent.
 
     Parameters
     ----------
     function : Parcel
     groups : list of Parcel
-        Of lists of items.
+        Lists of items.
     chunks : list of ndarray of uint8
-        What the parcels refer to, by position.
+        The arrays that the parcels refer to, by position.
     name : str
-        No two jobs have the same.
+        Unique among all jobs.
     """
 
     function: Parcel
@@ -145,7 +146,7 @@ class Job:
     def of(cls, function: Callable[[Any], Any], groups: Iterable[Sequence[Any]]) -> Job:
         """Pack a function and groups of items."""
         packing = Packing()
-        # A function that was not imported is pickled with its code: an array of bytes, so that it travels once, too.
+        # The pickle of a function may hold its code and be large: as an array of bytes it is sent only once, too.
         code = packing.pack(function)
         whole = packing.pack(np.frombuffer(code.content, dtype=np.uint8).copy())
         head = Parcel(whole.content, tuple(sorted({*code.chunks, *whole.chunks})))
@@ -154,18 +155,18 @@ class Job:
 
     @cached_property
     def nbytes(self) -> int:
-        """What a worker that takes part in all groups is sent, once."""
+        """Bytes of all chunks, which a worker on all groups is sent once."""
         return sum(chunk.nbytes for chunk in self.chunks)
 
     def errand(self, group: int) -> Errand:
-        """What does one group."""
+        """The errand that runs one group."""
         parcel = self.groups[group]
         needed = tuple(sorted({*self.function.chunks, *parcel.chunks}))
         return Errand(self.name, self.function.content, parcel.content, needed)
 
 
 class Errand(NamedTuple):
-    """One group of a job, as it is sent: the chunks that it needs go beside it, in their order."""
+    """One group of a job, as it is sent; the chunks that it needs are sent beside it, in their order."""
 
     job: str
     function: bytes
@@ -185,14 +186,14 @@ class Errand(NamedTuple):
 
 
 class _Functions:
-    """The functions of the jobs that a worker took part in last, so that what they hold is unpacked once."""
+    """The functions of a worker's most recent jobs, so that each is unpacked only once."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, job: str, make: Callable[[], Callable[[Any], Any]]) -> Callable[[Any], Any]:
-        """The function of a job, made if it is not here."""
+        """The function of a job, unpacked by `make` if it is not kept."""
         with self._lock:
             if job not in self._kept:
                 self._kept[job] = make()

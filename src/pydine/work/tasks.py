@@ -1,8 +1,8 @@
-"""Units as tasks: what has to be fitted, asked of the cache first, and run wherever an executor runs it.
+"""Units as tasks: units to be fitted, which are first looked up in the cache, and run wherever an executor runs them.
 
-A task holds all that a unit depends on and nothing else, so it can be pickled and sent away (small: see `parcels`), and
-two tasks that hold the same bytes are the same unit. The cache is asked, and filled, in the process that asked the
-question; `Executor` in `execution` says how to write another way to run tasks.
+A task holds all that a unit depends on and nothing else, so it can be pickled and sent to other processes (see
+`parcels`), and two tasks with the same bytes are the same unit. The cache is read and filled in the caller's process.
+`Executor` in `execution` says how to add another way to run tasks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydine.units.unit import FittedUnit
 
 NOTHING = np.empty(0)
 
-# memory: Seconds: of a unit, of each of its rows, and the share that a context column adds to those.
+# memory: seconds for a unit, for each of its rows, and the share that each context column adds to the latter.
 A_UNIT, A_ROW, A_COLUMN = 6e-3, 6e-6, 0.1
 
 
@@ -43,7 +43,7 @@ class UnitTask:
 
     @property
     def seconds(self) -> float:
-        """How long it takes to fit, about: what it is grouped by, where it is sent away."""
+        """About how many seconds the fit takes, by which tasks are grouped to be sent to other processes."""
         c, n = self.context.shape
         return A_UNIT + A_ROW * n * (1.0 + A_COLUMN * c) if c else 0.0
 
@@ -56,7 +56,7 @@ class Fitted(NamedTuple):
 
 
 def fit_task(task: UnitTask) -> Fitted:
-    """Fit a unit. It depends on the task alone."""
+    """Fit a unit; the result depends on the task alone."""
     if task.is_crossed:
         return Fitted(*cross_fit_ladder(task.target, task.context, task.settings))
     return Fitted(fit_ladder(task.target, task.context, task.settings), NOTHING)

@@ -1,7 +1,7 @@
-"""Threads of linear algebra: one, where pieces of work run beside each other.
+"""Limits linear algebra to one thread where pieces of work run in parallel.
 
-Workers are as many as there are cores, so more would be in each other's way; and BLAS adds in an order that depends on
-their number, so that one is also what gives the same bits on every engine.
+There are as many workers as cores, so more threads would slow each other down. And BLAS adds in an order that depends
+on the number of its threads, so one thread also gives the same bits on every engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _Limit:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Limit BLAS to one thread in this process; whoever leaves last restores what was."""
+        """Limit BLAS to one thread in this process; the last block to end restores the former number."""
         with self._lock:
             self._count += 1
             if self._count == 1:
@@ -36,7 +36,7 @@ class _Limit:
 
 @cache
 def _libraries() -> Any:
-    """What is loaded, found once: looking for it takes milliseconds."""
+    """The BLAS libraries that are loaded; they are searched for once, since that takes milliseconds."""
     import scipy.linalg  # noqa: F401 - it has a BLAS of its own
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 

@@ -1,7 +1,7 @@
 """Tuning: find the settings of the ladder under which units predict held-out rows best (the paper's objective).
 
-The folds that the ladder needs anyway give the held-out likelihood, so a grid costs one ladder for each of its points,
-and rungs without a network are fitted once for all points that share them.
+The ladder's own folds give the held-out likelihood, so a grid costs one ladder for each of its points, and rungs
+without a network are fitted once for all points that share them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pydine.work.plan import Unit
 
 @dataclass(frozen=True)
 class Grid:
-    """The settings to try: every combination."""
+    """The settings to try, in every combination."""
 
     components: tuple[int, ...] = (2, 3, 5)
     hidden_units: tuple[int, ...] = (4, 8, 16)
@@ -33,7 +33,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of a grid and the mean held-out log-likelihood of all units under it, in nats."""
+    """One point of a grid and the mean held-out log-likelihood of a row, summed over units, in nats."""
 
     components: int
     hidden_units: int
@@ -44,7 +44,7 @@ class Trial:
 def tune(
     columns: FloatArray, units: Sequence[Unit], settings: LadderSettings, grid: Grid, n_jobs: int | None = None
 ) -> list[Trial]:
-    """Try every point of a grid on units.
+    """Evaluate every point of a grid on units.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def tune(
         Normal scores; the units' positions refer to its rows.
     units : sequence of Unit
     settings : LadderSettings
-        Whatever the grid does not vary.
+        The settings that the grid does not vary.
     grid : Grid
     n_jobs : int or None
         Threads; the result does not depend on it.
@@ -60,7 +60,7 @@ def tune(
     Returns
     -------
     list of Trial
-        From the best to the worst; of equals, the one that the grid names first.
+        From the best to the worst; ties are in the order of the grid.
     """
 
     def likelihoods(item: tuple[Unit, int]) -> list[float]:

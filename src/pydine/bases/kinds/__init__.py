@@ -1,1 +1,1 @@
-"""Columns of any kind to nats: `estimate` answers, by a table (`tables`) or by `densities` and their neighbours."""
+"""Columns of any kind to nats: `estimate` combines contingency tables (`tables`) and conditional densities."""

@@ -1,8 +1,8 @@
-"""What z does to a number and no model has learned yet: how much of the number's information that hides.
+"""How much information is hidden by what models have not learned of the effect of z on a continuous column.
 
-It stays in the number's latent as noise, which takes t / 2 S nats off, where t is its variance and S the mean square of
-the derivative of log-ratios by the latent (`bases.learning`). Where labels begin and end at sharp places of a number
-that z moves, S is large: the places have to be known well for the labels to be told apart there.
+It stays in the column's latent as noise, which reduces information by t / 2 S nats, where t is its variance and S the
+mean square of the derivative of log-ratios with respect to the latent (`bases.learning`). Where labels change at sharp
+thresholds of a number, and z shifts these, S is large: the thresholds have to be known well to predict the labels.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pydine.latents.kinds.question import MixedColumns
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 
-ROWS = 300  # answer: that the mean square of a derivative is taken over
-STEP = 0.05  # guard: of the differences that stand for derivatives by normal scores
-LEAST_MOVED = 0.02  # guard: of the differences of latents, where flows are steep
+ROWS = 300  # answer: over which the mean square of a derivative is taken
+STEP = 0.05  # guard: of the finite differences that approximate derivatives with respect to normal scores
+LEAST_MOVED = 0.02  # guard: least difference of two latents, which is divided by
 
 
 def blur(columns: MixedColumns, models: MixedModels) -> float:
-    """Nats that are hidden if all that units may have missed of z is noise in the latents of numbers.
+    """Nats that are hidden if all that units may have missed of z is noise in the latents of continuous columns.
 
     Parameters
     ----------
     columns : MixedColumns
     models : MixedModels
-        Of all their rows.
+        Fitted to all of their rows.
     """
     if not columns.z:
         return 0.0
@@ -44,7 +44,7 @@ def blur(columns: MixedColumns, models: MixedModels) -> float:
 
 
 def _sensitivity(columns: MixedColumns, models: MixedModels, conditional: Conditional, some: RowArray) -> float:
-    """Mean square of the derivative of log-ratios by the latent of a number."""
+    """Mean square of the derivative of log-ratios with respect to the latent of a continuous column."""
     rows = {column.place: column.values[some] for column in (*columns.x, *columns.y, *columns.z)}
     scores, values = conditional.column.order_keys[0], conditional.column.values
     order = np.argsort(scores, kind="stable")

@@ -1,13 +1,13 @@
-"""Densities of columns of any kind: E[ln p(y | x, z) - ln p(y | z)], which holds for all (paper, Definition 2).
+"""Densities of columns of any kind: E[ln p(y | x, z) - ln p(y | z)], valid for all kinds (paper, Definition 2).
 
-Both sides are predicted, each from the other: a label from numbers is a classification, a number from a label a flow
-for each label, and one is often easier than the other. Beside models that see z there are some that do not, so that a
-z which does nothing does no harm, models of latents given z in place of numbers, which are rid of what z does to
-them, and independence. All are mixed with weights that maximise the likelihood of held-out rows.
+Each side is predicted from the other: a label given numbers is a classification, a number given a label is a flow for
+each label, and one is often easier than the other. Beside models that see z, the mixture has models that do not, so
+that an irrelevant z does no harm; models of latents given z in place of numbers, from which the effect of z has been
+removed; and independence. The weights of the mixture maximise the likelihood of held-out rows.
 
 The mean log-ratio of held-out rows is too low, by what could not be learned from the other rows, and that of rows that
-the models have seen is too high. With p parameters, regular models and K folds, by p K / (2 (K - 1) n) and p / (2 n):
-the value is the mean of the two in which these cancel.
+the models have seen is too high. For regular models with p parameters and K folds these biases are p K / (2 (K - 1) n)
+and p / (2 n): the value is the weighted mean of the two in which they cancel.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ from pydine.units.rows import dealt
 LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
-DEPTH = 1  # answer: cuts through z, one after the other
-# answer: of what models say more of rows that they have seen than of others: how much is put back, since more is to be
-# learned, and by how much that may be too much, and too little, as standard errors. Eleven families of our own, given
-# nothing, labels, and numbers that change things at one place, at two, or smoothly: with these the median error is 0.
+DEPTH = 1  # answer: levels of nested cuts through z
+# answer: a correction for what is still to be learned, and its standard errors downwards and upwards, each as a share
+# of the optimism (in-sample less held-out mean log-ratio). The median error is 0 on eleven families of our own, given
+# nothing, labels, and numbers whose effect changes at one place, at two, or smoothly.
 UNLEARNED = 0.1, 0.35, 1.0
-# answer: the same of what z may still hide of numbers (`blur`). Least squares of relative errors, on six families of
-# our own with smooth and sharp shapes, given one number, two, five, labels, or one that exchanges labels at a place.
+# answer: likewise, as shares of what z may still hide (`blur`). Least squares of relative errors, on six families of
+# our own with smooth and sharp shapes, given one number, two, five, labels, or one at which labels change their roles.
 BLURRED = 0.4, 0.35, 0.5
-SATURATION = 1.0  # answer: for each nat that z may hide: the more it is, the smaller a share is put back; as above
-MOST_TARGETS = 3  # answer: columns of a side that is predicted column by column although the other one has fewer
+SATURATION = 1.0  # answer: for each nat that z may hide: the more it hides, the smaller the share put back; as above
+MOST_TARGETS = 3  # answer: most columns of a side that is still predicted where the other side has fewer
 
 
 @dataclass(frozen=True)
 class MixedEstimate:
-    """What was found, in nats.
+    """An estimate of information, in nats.
 
     Parameters
     ----------
@@ -58,15 +58,16 @@ class MixedEstimate:
     in_sample, held_out : ndarray, shape (n,)
         Log-ratios ln p(x, y | z) - ln p(x | z) - ln p(y | z) by models that have, and have not, seen the rows.
     weights : dict of str to float
-        What each model counts.
+        Weight of each model in the mixture.
     models : MixedModels, optional
-        Those of densities, which know what to say of new rows.
+        The fitted densities, for log-ratios of new rows.
     hidden : float
-        How much more there may be that was not learned, as a standard error.
+        How much more information there may be that was not learned, as a standard error upwards.
     blur : float
-        What z may still hide of numbers, if all of it is noise in them.
+        What z may still hide, if all that was not learned of it is noise in continuous columns.
     columns : MixedColumns, optional
-        Those that the models are of, if they have fewer rows than there are: log-ratios are of these rows, too.
+        The columns that the models were fitted to, if these are some of the rows only; the log-ratios are then of these
+        rows.
     """
 
     value: float
@@ -86,7 +87,7 @@ class MixedEstimate:
 
 
 def by_densities(columns: MixedColumns, maker: MixedMaker, depth: int = DEPTH) -> MixedEstimate:
-    """The estimate by densities of columns of each side given the other, whichever of them was called x."""
+    """The estimate by densities of each side given the other; it does not depend on which side was called x."""
     if not columns.is_swapped:
         return _by_densities(columns, maker, depth)
     found = _by_densities(columns.swapped(), maker, depth)
@@ -94,13 +95,13 @@ def by_densities(columns: MixedColumns, maker: MixedMaker, depth: int = DEPTH) -
 
 
 def _exchanged(name: str) -> str:
-    """The name of a model with x and y in each other's place."""
+    """The name of a model with x and y exchanged."""
     head, comma, rest = name.partition(",")
     return EXCHANGED.get(head, head) + comma + rest
 
 
 def _of_parts(columns: MixedColumns, latent: MixedColumns, maker: MixedMaker, depth: int) -> dict[str, Parts]:
-    """What models of parts of the rows say, by name; `latent`: the columns with numbers as their latents given z."""
+    """Log-ratios by models of parts of the rows, by name; in `latent`, numbers are replaced by latents given z."""
 
     def fitted(cuts: int, some: MixedColumns) -> tuple[FloatArray, FloatArray, float]:
         found = by_densities(some, maker, cuts)
@@ -152,10 +153,10 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
 
 
 def _of_latents(columns: MixedColumns, alone: Sequence[Conditional]) -> MixedColumns | None:
-    """The same columns with continuous ones as their latents given z, which hold the same information given z.
+    """The columns with continuous ones replaced by their latents given z, which hold the same information given z.
 
-    What z does to a number is gone from its latent, and need not be learned again beside what the other side does. None
-    if z does nothing to any of them.
+    The effect of z on a number is removed from its latent, and need not be learned again together with that of the
+    other side. None if z has no effect on any of them.
     """
     latents: dict[int, Column] = {}
     for conditional in alone:
@@ -173,7 +174,7 @@ def _of_latents(columns: MixedColumns, alone: Sequence[Conditional]) -> MixedCol
 
 
 class _Plan(NamedTuple):
-    """Columns of one side, each with its context, and the names of what they are compared with: both sides alone."""
+    """Columns of one side, each with its context, and the names of the models of either side given z alone."""
 
     asked: list[tuple[Column, Context]]
     base: str = ""
@@ -186,7 +187,7 @@ def _fitted(plans: Mapping[str, _Plan], maker: MixedMaker) -> dict[str, list[Con
 
 
 def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
-    """What is to be fitted, by name: each side given z, given the other side and z, and given the other side alone."""
+    """The models to fit, by name: each side given z, given the other side and z, and given the other side alone."""
     plans: dict[str, _Plan] = {}
     for name, targets, others in (("y given x", columns.y, columns.x), ("x given y", columns.x, columns.y)):
 
@@ -206,13 +207,14 @@ def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
 def balanced(
     in_sample: FloatArray, held_out: FloatArray, folds: int, blurred: float = 0.0
 ) -> tuple[float, float, float]:
-    """The mean of log-ratios of rows that were seen, and were not, in which what is learned by chance cancels.
+    """The value, its standard error, and how much more there may be as a standard error upwards, in nats.
 
-    What makes for a difference between them is still being learned, so there is more than there seems (`learning`): a
-    share of the difference is put back, and of what z may hide of numbers, `blurred`. The standard error knows that it
-    may be too much. Third, by how much it may be too little.
+    The value is the weighted mean of in-sample and held-out log-ratios in which their biases cancel. The difference
+    between the two shows that something is still being learned, so information is underestimated (`learning`): a share
+    of the difference is added, and a share of `blurred`, what z may hide. The standard error includes that these
+    corrections may be too large.
     """
-    share = folds / (2.0 * folds - 1.0)  # of those that were seen
+    share = folds / (2.0 * folds - 1.0)  # weight of in-sample log-ratios
     rows = share * in_sample + (1.0 - share) * held_out
     sampling, optimism = float(rows.std() / np.sqrt(len(rows))), float(in_sample.mean() - held_out.mean())
     unlearned, noise = max(optimism, 0.0), blurred / (1.0 + SATURATION * blurred)

@@ -1,6 +1,6 @@
 """Columns of any kind to nats: by a table where all are discrete and rows are enough, otherwise by densities.
 
-Where densities cannot tell the sides from independent ones, the closed form of their residuals speaks.
+Where densities do not predict better than independence, the closed form of the residuals' correlations is used.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.units.rows import some_of
 
-# answer: standard errors by which densities must predict held-out rows better than independence does, to begin to
-# count, and to count alone. Weak families of our own, and independent ones: less than for a richer base over a plain
-# one, since dependence that changes its sign with z is hidden from the closed form.
+# answer: gains in held-out log-ratio over independence, in standard errors, at which densities begin to count, and
+# count alone: chosen on families of our own, weakly dependent and independent. Less than for a richer base over a plain
+# one, since the closed form cannot see dependence that changes its sign with z.
 TAKES_OVER = 1.0, 3.0
-MOST_ROWS = 5000  # answer: that densities are learned from, for the time; tables, residuals and tests have all rows
-LEAST_LEFT = 1e-12  # guard: share of an entropy that is not explained, for its logarithm
+MOST_ROWS = 5000  # answer: to fit densities to, to save time; tables, residuals and tests use all rows
+LEAST_LEFT = 1e-12  # guard: least unexplained share of an entropy, for its logarithm
 
 
 def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
@@ -59,9 +59,9 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
 
 
 def _averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """The mean of two values, and its standard error: share, value and error of the first, then of the second.
+    """The weighted mean of two values and its standard error, from (weight, value, error) and (value, error).
 
-    The error adds how far each is from the mean to what each says of itself (Buckland, Burnham and Augustin 1997).
+    The error combines each one's own error with its distance from the mean (Buckland, Burnham and Augustin 1997).
     """
     share, value, error = first
     mean = share * value + (1.0 - share) * second[0]
@@ -70,11 +70,10 @@ def _averaged(first: tuple[float, float, float], second: tuple[float, float]) ->
 
 
 def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
-    """Let the closed form of residuals speak where densities cannot tell the sides from independent ones.
+    """Use the closed form of residuals as far as densities do not predict better than independence.
 
-    It has learned nothing but what z does, so it has little to be wrong about where there is little to tell. Where
-    dependence is weak it is as good as exact, whatever the kinds. Densities take over as held-out rows show that they
-    know something.
+    It has learned nothing but the effect of z, so its error is small where dependence is weak, and there it is nearly
+    exact whatever the kinds of columns. Densities take over as they predict held-out rows better than independence.
     """
     bound = entropy_bound(columns)
     value = min(found.value, bound)
@@ -86,9 +85,10 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
 
 
 def least_error(value: float, bound: float, n: int) -> float:
-    """Standard error of n rows of two Gaussian columns of this information, in nats, for a bound as `closed_form` does.
+    """Standard error, in nats, of two Gaussian columns of n rows with this information, under `closed_form`'s bound.
 
-    Models that have learned only a part of what there is differ less between rows than the truth does.
+    It is a lower bound: log-ratios by models that have learned only a part of the dependence vary less between rows
+    than the true ones.
     """
     if value <= 0.0:
         return 0.0
@@ -111,10 +111,11 @@ def fit_columns_table(columns: MixedColumns) -> TableFit | None:
 
 
 def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
-    """The Gaussian closed form of residuals, and its standard error, in nats, below a bound.
+    """The Gaussian closed form of residuals and its standard error, in nats, kept below a bound.
 
-    With B the entropy of a discrete side and I the closed form, B (1 - exp(-I / B)): the same where I is small, and B
-    where the sides determine each other. Two bits of which a share are flipped are met to a few percent.
+    With B the entropy of a discrete side and I the closed form, the value is B (1 - exp(-I / B)): close to I where I is
+    small, and B where the sides determine each other. For two binary columns, one a copy of the other with a share of
+    its values flipped, it is right to a few percent.
     """
     dx, dy, _ = latents.dimensions
     covariance = latents.cross_product / latents.dof

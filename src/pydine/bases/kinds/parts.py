@@ -1,8 +1,7 @@
-"""Models of their own for parts of the rows: for each label in z, and on either side of a cut through a column of z.
+"""Separate models for parts of the rows: for each label in z, and on either side of a cut through a column of z.
 
-I(X;Y|Z) is the mean of what it is in parts that z alone tells apart. A z that changes everything at one place is
-learned best this way, and one that changes things little by little is learned best by models of all rows: held-out rows
-say what each counts.
+If z determines which part a row is in, I(X;Y|Z) is the mean over rows of its value in each part. An effect of z that
+changes at one place is learned best this way, a gradual one by models of all rows: held-out rows decide the weights.
 """
 
 from __future__ import annotations
@@ -23,31 +22,31 @@ from pydine.latents.kinds.question import MixedColumns
 from pydine.types import FloatArray
 from pydine.units.rows import row_marks, signs
 
-PART_ROWS = 40.0, 80.0  # answer: of the smallest part, for models of its own to begin, and to count
-CUTS = 16  # answer: places where a column of z may be cut, one less, with as many rows between them
-FINE_CUTS = 128  # answer: places on either side of the best of those where it is looked for again: all of 2000 rows
-MOST_CUT = 4  # answer: columns of z among which a cut is looked for: among many, one is found by chance
-COARSE = 4  # answer: groups of values of a side that a cut is looked for by
-# answer: by how many standard errors both sides must differ across a cut, as chi-square, for parts of their own to
-# begin to count, and to count in full: the best of many cuts is two or three by chance.
+PART_ROWS = 40.0, 80.0  # answer: rows of the smallest part at which separate models begin to count, and count in full
+CUTS = 16  # answer: groups of equal size between which a column of z may be cut
+FINE_CUTS = 128  # answer: places on either side of the best cut among which it is refined: all for 2000 rows
+MOST_CUT = 4  # answer: most columns of z for a cut to be sought: among many, one would be found by chance
+COARSE = 4  # answer: groups into which the values of each column are binned to seek a cut
+# answer: chi-square statistics of the difference across a cut, in standard errors, at which separate models begin to
+# count, and count in full: the best of many cuts reaches two or three under the null.
 APART = 4.0, 8.0
-DIGITS = 9  # guard: of gains that are compared: what differs by rounding alone is equal, and the middle is taken
+DIGITS = 9  # guard: decimals of gains that are compared: those that differ by rounding are equal, the middle one wins
 
 
 CELLS, SIDES, POOLED = "label by label", "part by part", "realigned"
 
 
 class Parts(NamedTuple):
-    """What models of their own for every part say.
+    """Log-ratios by separate models for every part.
 
     Parameters
     ----------
     in_sample, held_out : ndarray, shape (n,)
-        Log-ratios in nats, of rows that were seen, and were not.
+        Log-ratios in nats, by models that have, and have not, seen the rows.
     trust : float
-        How far these count, from 0 to 1.
+        How far they may count, from 0 to 1.
     blur : float, optional
-        What z may still hide from them, in nats; None if it is as much as from models of all rows.
+        What z may still hide from these models, in nats; None if it is as much as from models of all rows.
     """
 
     in_sample: FloatArray
@@ -56,18 +55,18 @@ class Parts(NamedTuple):
     blur: float | None = None
 
 
-LogRatios = Callable[[MixedColumns], tuple[FloatArray, FloatArray, float]]  # seen, not seen, and what z may hide
+LogRatios = Callable[[MixedColumns], tuple[FloatArray, FloatArray, float]]  # in-sample, held-out, and what z may hide
 
 
 def codes_of_columns(columns: Sequence[Column]) -> Codes:
-    """Which of the different rows of discrete columns each row is."""
+    """Code of each row's combination of values of discrete columns, shape (n,)."""
     return codes_of(np.array([column.values for column in columns]))
 
 
 def label_by_label(columns: MixedColumns, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
-    """What models of the rows of each combination of the labels in z say, given the rest of z, and of all, realigned.
+    """Separate models for each combination of labels in z, given the rest of z, and models of all rows, realigned.
 
-    Nothing if there are no labels, or too few rows of some.
+    Empty if z has no labels, or too few rows of some combination.
     """
     labels = [column for column in columns.z if isinstance(column, NominalColumn)]
     rest = tuple(column for column in columns.z if not isinstance(column, NominalColumn))
@@ -82,9 +81,9 @@ def label_by_label(columns: MixedColumns, fitted: LogRatios, pooled: LogRatios) 
 
 
 def on_either_side(columns: MixedColumns, raw: MixedColumns, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
-    """What models of the rows on either side of the best cut say, and of all, realigned.
+    """Separate models for the rows on either side of the best cut, and models of all rows, realigned.
 
-    Nothing if z has no number, or cuts tell nothing.
+    Empty if z has no ordered column, or too many columns, or if the sides do not differ across any cut.
     """
     numbers = [column for column in columns.z if not isinstance(column, NominalColumn)]
     if not numbers or len(columns.z) > MOST_CUT:
@@ -112,7 +111,7 @@ def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatio
 
 
 def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
-    """What models of all rows say once codes mean the same in every part; None if they do as they are."""
+    """Models of all rows after `realigned` has recoded every part; None if that changes nothing."""
     trust *= smooth_step(float(np.bincount(part).min()), *PART_ROWS)
     aligned = realigned(columns, part) if trust > 0.0 else None
     if aligned is None:
@@ -122,10 +121,10 @@ def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios)
 
 
 def realigned(columns: MixedColumns, part: Codes) -> MixedColumns | None:
-    """Both sides with labels numbered by frequency, and steps by their order, in each part; None if nothing is new.
+    """Both sides with labels renumbered by frequency, and steps by order, within each part; None if nothing changes.
 
-    Given z, this is one-to-one: the information is the same. What goes along with the most frequent label of a part, or
-    with its lowest step, need then not be learned in each part by itself.
+    Given z, this is one-to-one, so the information is the same. What is associated with the most frequent label of a
+    part, or with its lowest step, need then not be learned in each part separately.
     """
     sides, oriented = (*columns.x, *columns.y), _oriented(columns)
     before = [
@@ -152,7 +151,7 @@ def realigned(columns: MixedColumns, part: Codes) -> MixedColumns | None:
 
 
 def best_cut(columns: MixedColumns, numbers: Sequence[Column]) -> tuple[float, Codes]:
-    """By how many standard errors the sides differ across the best cut through a column, and which side rows are on."""
+    """The best cut through a column: the sides' difference across it in standard errors, and the rows' part, (n,)."""
     n, oriented = columns.n_rows, _oriented(columns)
     joint = _coarse(columns, oriented)
     best, found = 0.0, np.zeros(n, dtype=np.intp)
@@ -171,7 +170,7 @@ def best_cut(columns: MixedColumns, numbers: Sequence[Column]) -> tuple[float, C
 
 
 def refined(scores: FloatArray, joint: Codes, place: int) -> int:
-    """Where between its neighbours a cut of sorted scores (n,) parts codes (n,) best; equal scores are not parted."""
+    """The best place of a cut, around `place`, by how codes (n,) differ across it; equal scores (n,) stay together."""
     n, width = len(scores), len(scores) // CUTS
     offsets = max(width // FINE_CUTS, 1) * np.arange(-FINE_CUTS, FINE_CUTS + 1)
     places = place + offsets[np.argsort(np.abs(offsets), kind="stable")]
@@ -185,7 +184,7 @@ def refined(scores: FloatArray, joint: Codes, place: int) -> int:
 
 
 def _difference(left: FloatArray, right: FloatArray) -> float:
-    """By how many standard errors two sets of counts (codes,) differ, by chi-square."""
+    """Chi-square statistic of the difference between two sets of counts (codes,), in standard errors from its mean."""
     both, n = left + right, left.sum() + right.sum()
     square = sum(((part - both * part.sum() / n) ** 2 / (both * part.sum() / n)).sum() for part in (left, right))
     freedom = len(both) - 1.0
@@ -193,7 +192,7 @@ def _difference(left: FloatArray, right: FloatArray) -> float:
 
 
 def _coarse(columns: MixedColumns, oriented: dict[int, FloatArray]) -> Codes:
-    """Both sides together as few codes, shape (n,): each column in groups of about as many rows."""
+    """Both sides together as few codes, shape (n,): each column is binned into groups of about equal size."""
     parts = []
     for column in (*columns.x, *columns.y):
         if isinstance(column, NominalColumn):
@@ -206,7 +205,7 @@ def _coarse(columns: MixedColumns, oriented: dict[int, FloatArray]) -> Codes:
 
 
 def _oriented(columns: MixedColumns) -> dict[int, FloatArray]:
-    """Scores (n,) of the columns by their ids, with signs of their own: the same for the negative of a column."""
+    """Scores (n,) of the columns by their ids, with canonical signs: the same for a negated column."""
     every = (*columns.x, *columns.y, *columns.z)
     keys = np.vstack([column.order_keys for column in every])
     keys = keys * signs(keys, row_marks(keys))[:, None]

@@ -1,9 +1,9 @@
-"""One model of a side: what it says with the other side in its context, beyond what it says without.
+"""Log-ratios by one model of a side: its density with the other side in the context, relative to that without.
 
-Two models of y, one of which sees x, also differ in how well they follow z, and that is no information. So a model of y
-given x and z is compared with itself, averaged over what x could have been given z (`conditionals`), beside the model
-of y given z: with whichever mixture of the two follows held-out rows best. Mixed with independence, the log-ratios are
-then of the kind that cannot be too large on average (Donsker and Varadhan), but for errors in p(x | z).
+A model of y given x and z and one of y given z also differ in how well they follow z, and that is no information. So a
+model of y given x and z is compared with a mixture of the model of y given z and of itself, averaged over p(x | z)
+(`conditionals`); the weights of the mixture maximise the likelihood of held-out rows. Up to errors in p(x | z), the
+mean of such log-ratios, mixed with independence, is a lower bound of the information (Donsker and Varadhan).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from pydine.units.ladder import LadderSettings
 
 @dataclass(frozen=True, eq=False)
 class MixedRatio:
-    """One model of a side: what it says with the other side in its context, beyond what it says without.
+    """One model of a side: the ratio of its density with the other side in the context to that without.
 
     Parameters
     ----------
     seeing, alone : tuple of Conditional
         The side's columns with the other side in their contexts, and without.
     other : Conditional, optional
-        The other side given z, if it is one column: what else it could have been.
+        The other side given z, if it is one column, to average over.
     weights : ndarray, shape (1,) or (2,)
-        What counts as without: `alone`, and `seeing` averaged over the other side.
+        Weights, in the density without the other side, of `alone` and of `seeing` averaged over the other side.
     """
 
     seeing: tuple[Conditional, ...]
@@ -64,9 +64,9 @@ class MixedModels:
     ----------
     ratios : tuple of MixedRatio
     weights : ndarray, shape (1 + models,)
-        What independence counts, then the models.
+        Weights of independence, then of the models.
     alone : tuple of Conditional
-        The columns of x, then of y, given z, and those before them in their side.
+        The columns of x, then of y, each given z and the columns before it in its side.
     """
 
     ratios: tuple[MixedRatio, ...]
@@ -92,7 +92,7 @@ def ratio_of(
     settings: LadderSettings,
     folds: Sequence[RowArray],
 ) -> tuple[MixedRatio, FloatArray, FloatArray]:
-    """One model, and its log-ratios of rows that it has, and has not, seen, shapes (n,)."""
+    """One model, and its in-sample and held-out log-ratios, in nats, shapes (n,)."""
     other = others[0] if len(others) == 1 else None
     by_others = {id(conditional): conditional.unseen(settings) for conditional in (*seeing, *alone)}
 
@@ -124,12 +124,12 @@ def total_of(side: Sequence[Conditional], densities: Densities) -> FloatArray:
 
 
 def _given_each(models: ByParts, contexts: Iterator[FloatArray], is_alone: bool) -> FloatArray:
-    """Log-densities of rows with each of g contexts (c, n), shape (g, n); `is_alone`: of one column, and small."""
+    """Log-densities of rows with each of g contexts (c, n), shape (g, n); `is_alone`: contexts are of one column."""
     if is_alone and models.n > 0:
         every = list(contexts)
         firsts = [context[:, :1] for context in every]
         if all((context == first).all() for context, first in zip(every, firsts, strict=True)):
-            return models.given_each(np.hstack(firsts))  # as it is without a z
+            return models.given_each(np.hstack(firsts))  # so it is if there is no z
         contexts = iter(every)
     return np.array([models.log_density(context) for context in contexts])
 
@@ -137,7 +137,7 @@ def _given_each(models: ByParts, contexts: Iterator[FloatArray], is_alone: bool)
 def averaged_over(
     other: Column, alternatives: Alternatives, side: Sequence[Conditional], densities: Densities
 ) -> FloatArray:
-    """Log-densities of all columns of a side, averaged over what another column could have been, shape (n,)."""
+    """Log-densities of all columns of a side, averaged over the alternatives of another column, shape (n,)."""
     parts = []
     for conditional in side:
         context, models = densities(conditional)

@@ -1,8 +1,8 @@
-"""A number and a discrete column: what codes are how frequent changes from segment to segment of the number.
+"""A number and a discrete column: frequencies of the codes that are constant within segments of the number.
 
-Flows are smooth. Where codes begin and end at a place (a threshold, a grade), a segment says more than any of them,
-and where nothing is known of a shape, segments follow it: all ways to cut the number are averaged (`kernels`).
-Given z, the number is its latent given z, and what a segment says of a code, r(code), is said beside its probability:
+Flows are smooth. Where frequencies change abruptly (at a threshold or a grade), segments describe them better than any
+flow, and they can follow any shape: the model averages over all ways to cut the number into segments (`kernels`). Given
+z, the number is replaced by its latent given z, and a segment has factors r(code) on the probabilities given z:
 p(code | number, z) = p(code | z) r(code) / sum p(. | z) r(.).
 """
 
@@ -21,12 +21,12 @@ from pydine.latents.kinds.continuous import ContinuousColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.types import FloatArray, RowArray
 
-MOST_CODES = 24  # answer: values of a discrete column in such tables, as many as there are labels by themselves
-# answer: bins of a number between which it may be cut: twice as many tell little more of 2000 rows. An odd number, so
-# that no rank lies between two of them.
+MOST_CODES = 24  # answer: most values of the discrete column, as many as there are labels by themselves
+# answer: bins of a number between which it may be cut: twice as many gain little with 2000 rows. An odd number, so that
+# no rank lies between two of them.
 PLACES = 255
 SEGMENTS, CLEARED = "segments", "segments, cleared"
-CUTS = 8.0  # answer: cuts that are expected: held-out rows of shapes of our own tell 4 to 16 hardly apart
+CUTS = 8.0  # answer: expected number of cuts: for shapes of our own, held-out likelihoods hardly differ from 4 to 16
 
 
 def segmented(
@@ -36,12 +36,12 @@ def segmented(
     seeing: Sequence[Conditional],
     folds: Sequence[RowArray],
 ) -> dict[str, Parts]:
-    """What segments of a number say of a discrete column, by name; nothing without such a pair, or of too many codes.
+    """Log-ratios of a number and a discrete column by segments, by name; empty without such a pair, or with many codes.
 
     Parameters
     ----------
     columns, latent : MixedColumns
-        As they are, and with numbers as their latents given z if that is something else.
+        The columns as they are, and with numbers replaced by their latents given z, if z has an effect on them.
     alone, seeing : sequence of Conditional
         Both sides given z, and given z and each other.
     folds : sequence of ndarray
@@ -64,10 +64,10 @@ def segmented(
 
 
 def cleared(seeing: Conditional, other: Conditional) -> Column:
-    """A number without what z does to it, by a model that sees the other side as well.
+    """A number with the effect of z removed by a model that sees the other side as well.
 
-    Its distribution given z is that given z and the other side, averaged over what that could have been: whoever knows
-    the other side knows better where z has moved the number.
+    Its distribution given z is that given z and the other side, averaged over the other side given z: with the other
+    side known, the effect of z is easier to learn.
     """
     alternatives = other.alternatives
     changed = seeing.context.with_others(seeing.context.values, other.column, alternatives.seen)
@@ -79,7 +79,7 @@ def cleared(seeing: Conditional, other: Conditional) -> Column:
 
 
 def bins_of(scores: FloatArray) -> Codes:
-    """Which of `PLACES` bins with as many rows each of scores (n,) is in; the other way round for their negatives."""
+    """The bin of each of scores (n,), of `PLACES` bins of equal size; for negated scores, bins are mirrored."""
     ordered, n = np.sort(scores), len(scores)
     twice = np.searchsorted(ordered, scores, side="left") + np.searchsorted(ordered, scores, side="right")  # the rank
     bins, rest = np.divmod(PLACES * twice, 2 * n)
@@ -96,7 +96,7 @@ def _held_out(number: Column, codes: Codes, chances: FloatArray | None, folds: S
 
 
 def _ratios(bins: Codes, codes: Codes, learned: RowArray, rows: RowArray, chances: FloatArray | None) -> FloatArray:
-    """Log-ratios of rows by what was learned from others, in nats; chances (codes, n) of codes given z, if any."""
+    """Log-ratios of `rows` by segments of the rows `learned`, in nats; `chances` (codes, n) are p(code | z), if any."""
     k = int(codes.max()) + 1
     counts = np.zeros((PLACES, k))
     np.add.at(counts, (bins[learned], codes[learned]), 1.0)

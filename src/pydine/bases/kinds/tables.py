@@ -1,9 +1,9 @@
-"""Discrete columns on all sides: a contingency table is the model, and no flow is needed.
+"""Discrete columns on all sides: the model is a contingency table, and no flow is needed.
 
-The plug-in information of a table is too large, by about one half for every cell that is free, over n. How much exactly
-depends on what is expected in the cells: with N a Poisson number of mean m, E[N ln N] - m ln m is near one half for
-large m and near zero for small ones. So the bias is summed over the cells' expected numbers. Those lie between what
-independence expects and what was seen, the nearer to the former the less the table departs from it (James and Stein).
+The plug-in information of a table is biased upwards, by about 1 / (2 n) nats for each degree of freedom. The exact bias
+depends on the expected counts: with N a Poisson count of mean m, E[N ln N] - m ln m is near one half for large m and
+near zero for small m. So the bias is summed over the cells' expected counts. These are estimated between those of
+independence and the observed ones, closer to the former the less the table departs from it (James and Stein).
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from pydine.types import FloatArray
 
 Codes = NDArray[np.intp]
 
-SUMMED = 60.0  # guard: means of cells up to which Poisson sums are summed; above, two terms of a series are as good
-ROWS_PER_CELL = 1.5, 5.0  # answer: on average: a table counts for nothing up to the first, and alone from the second on
-CHANCE = 2.0  # answer: standard errors by which a table of independent columns may depart from independence
+SUMMED = 60.0  # guard: cell means up to which Poisson sums are evaluated; above, two terms of a series are as good
+ROWS_PER_CELL = 1.5, 5.0  # answer: averages up to which a table has no weight, and from which on it counts alone
+CHANCE = 2.0  # answer: standard errors of chi-square that are attributed to chance
 
 
 class TableFit(NamedTuple):
-    """What a table says.
+    """An estimate by a table.
 
     Parameters
     ----------
     value, standard_error : float
-        Nats; the bias is taken off.
+        Nats; the value is corrected for bias.
     ratios : ndarray, shape (n,)
-        ln p(x, y | z) - ln p(x | z) - ln p(y | z) of the rows, by their frequencies.
+        ln p(x, y | z) - ln p(x | z) - ln p(y | z) of the rows, by observed frequencies.
     trust : float
-        Whether there are rows enough for so many cells, from 0 to 1.
+        How far the table may count, from 0 to 1: whether there are enough rows for its cells.
     """
 
     value: float
@@ -44,7 +44,7 @@ class TableFit(NamedTuple):
 
 
 def codes_of(columns: FloatArray) -> Codes:
-    """Which of the different rows of columns (d, n) each row is, shape (n,); all the same if there are no columns."""
+    """Code of each row's combination of values of columns (d, n), shape (n,); all 0 if there are no columns."""
     if len(columns) == 0:
         return np.zeros(columns.shape[1], dtype=np.intp)
     if len(columns) == 1:
@@ -60,7 +60,7 @@ def entropy(codes: Codes) -> float:
 
 
 def rows_per_cell(x: Codes, y: Codes, z: Codes) -> float:
-    """Rows for each combination of values of x and y that come up with the same z."""
+    """Average number of rows per cell; a cell pairs a value of x and one of y that both occur with the same z."""
     return len(x) / max(float((_n_levels(x, z) * _n_levels(y, z)).sum()), 1.0)
 
 
@@ -87,9 +87,9 @@ def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
 
 
 def _error(cell: NDArray[np.intp], counts: FloatArray, shape: tuple[int, int, int], n: int) -> float:
-    """Standard error of a table's information, as if half a row more had been seen in every cell (Jeffreys).
+    """Standard error of a table's information, in nats, with half a row added to every cell (Jeffreys).
 
-    Without, a cell that happens to be empty would be taken for one that always is.
+    Without it, a cell that is empty in the sample would be treated as one of probability 0.
     """
     mean, square = 0.0, 0.0
     for k in range(shape[0]):
@@ -106,7 +106,7 @@ def _error(cell: NDArray[np.intp], counts: FloatArray, shape: tuple[int, int, in
 
 
 def _n_levels(x: Codes, z: Codes) -> FloatArray:
-    """How many different x come up with each z."""
+    """Number of distinct values of x that occur with each z."""
     width = int(x.max()) + 1
     return np.bincount(np.unique(z * width + x) // width).astype(np.float64)
 
@@ -121,11 +121,11 @@ def _conditional(counts: FloatArray, totals: FloatArray) -> float:
 def _bias(
     cell: NDArray[np.intp], counts: FloatArray, with_x: FloatArray, with_y: FloatArray, in_z: FloatArray
 ) -> float:
-    """N times what the plug-in information is too large by, about.
+    """Approximate bias of the plug-in information, times n, in nats.
 
-    That follows from the mean of every cell. Means depart from those of independence by a factor of mean 1 and variance
-    v, which the chi-squared statistic says, and a cell's mean is its posterior one (gamma and Poisson, empirical
-    Bayes): a rare cell is near independence, and one of many rows is what it is.
+    It follows from the expected count of every cell. These are those of independence times a factor of mean 1 and
+    variance v, which the chi-squared statistic gives, and are estimated by their posterior means (gamma and Poisson,
+    empirical Bayes): near independence for a cell of few rows, near the observed count for one of many.
     """
     squares, freedom, cells = 0.0, 0.0, []
     for k in np.flatnonzero(in_z > 0.0):
@@ -145,7 +145,7 @@ def _bias(
 
 
 def _excess(means: FloatArray) -> FloatArray:
-    """E[N ln N] - m ln m for Poisson numbers N of means m (k,); 0 where m is."""
+    """E[N ln N] - m ln m for Poisson counts N of means m (k,); 0 where m is 0."""
     excess = np.where(means > SUMMED, 0.5 + 1.0 / (12.0 * np.maximum(means, 1.0)), 0.0)
     few = (means > 0.0) & (means <= SUMMED)
     m, k = means[few, None], np.arange(1.0, 2.5 * SUMMED)

@@ -1,1 +1,1 @@
-"""Columns of any kind: `column` says what a kind is, one file each kind, and questions about any mix of them."""
+"""Columns of any kind: `column` has the contract of a kind, each kind has a file, and `question` mixes them."""

@@ -1,4 +1,4 @@
-"""Columns of any kind with labels numbered in a way of their own, whatever they are called."""
+"""Columns of any kind with labels in a canonical numbering, whatever they are called."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pydine.units.rows import row_marks
 
 
 def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Column]:
-    """Columns (n,) of kinds, with labels numbered by their frequency: how they are called or ordered does not matter.
+    """Columns (n,) of kinds, with labels numbered by frequency, so that their names and their order do not matter.
 
-    Labels as frequent as each other are told apart by what else is in their rows.
+    Ties between equally frequent labels are broken by the values of all columns in their rows.
     """
     known = [None if k is Kind.NOMINAL else column_of(c, k) for c, k in zip(columns, kinds, strict=True)]
     keys = [_frequencies(c) if k is None else k.order_keys[0] for c, k in zip(columns, known, strict=True)]
@@ -40,6 +40,6 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
 
 
 def _frequencies(codes: FloatArray) -> FloatArray:
-    """How often the label of each row comes up, shape (n,)."""
+    """Frequency of each row's label, shape (n,)."""
     places = codes.astype(np.intp)
     return np.bincount(places)[places].astype(np.float64)

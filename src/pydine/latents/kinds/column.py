@@ -1,23 +1,23 @@
-"""A column of any kind as the engine sees it: what a kind has to say, once for all of them.
+"""The contract of a kind of column.
 
-What a kind has to say (`Column`):
+What a kind has to define (`Column`):
 
-- ``context``: the columns as which it enters the context of others, normal scores of shape (c, n). Labels are
+- ``context``: the columns that represent it in the context of others, normal scores of shape (c, n). Labels become
   indicators, one for each; numbers are themselves, with an indicator for each point mass.
-- ``pieces``: the targets of the units that model it, each of some of the rows. Numbers are one unit. So are ordered
+- ``pieces``: the targets of the units that model it, each for some of the rows. Numbers need one unit. So do ordered
   steps, whose likelihood is the mixture's probability between two cut points. Labels are a series of yes/no questions,
   the most frequent label first: is it this one, given that it is none before?
-- ``residuals``: what those units, once fitted, leave of rows: columns whose mean is 0 given the context. They are what
-  a test works on. Of numbers it is the latent. Of a step it is the mean of the latents that the step could stand for,
-  E[latent | value, context], and that of their squares less 1: no draw is needed. Of a question it is the answer less
-  its probability.
-- ``alternatives``: what else it could have been given the context, and how probable that is: labels, steps, or a few
-  places of a number.
+- ``residuals``: what the fitted units leave unexplained: columns whose mean is 0 given the context, on which tests
+  work. For numbers it is the latent. For a step it is the mean of the latents within the step, E[latent | value,
+  context], and the mean of their squares less 1: no draw is needed. For a yes/no question it is the answer less its
+  probability.
+- ``alternatives``: the values that it could have had given the context, with their probabilities: labels, steps, or a
+  few places of a number.
 
 `conditionals` fits a column given others.
 
-To write another kind, write another class in a file beside `continuous`, `ordinal` and `nominal`, name it in
-`registry`, and nowhere else: what is above works on `Column`.
+To add another kind, write a class in a file beside `continuous`, `ordinal` and `nominal`, and name it in `registry`.
+Nothing else changes: all other code works on `Column`.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from pydine.inputs.kinds import Kind
 from pydine.types import FloatArray, IntArray
 from pydine.units.unit import FittedUnit
 
-ROWS_PER_FREQUENCY = 5.0  # answer: rows for each value in each cell of a discrete context, if frequencies are the model
-PLACES = 24  # answer: of a number, or of steps, that stand for all when one is averaged over
+ROWS_PER_FREQUENCY = 5.0  # answer: rows per value and cell of a discrete context for frequencies to be the model
+PLACES = 24  # answer: places of a number, or groups of steps, over which a column is averaged
 LEAST_CHANCE = 1e-300  # guard: for a probability to have a logarithm
 
-Place = tuple[str, int]  # of a column: "x", "y" or "z", and which of the question's columns there
+Place = tuple[str, int]  # of a column: "x", "y" or "z", and its position among the question's columns there
 Rows = Mapping[Place, FloatArray]  # values (m,) of new rows
-Cells = IntArray  # which of the values of a discrete context each row has, shape (n,)
-Piece = tuple[NDArray[np.intp] | slice, FloatArray]  # rows, and their target as a unit has it
+Cells = IntArray  # code of each row's combination of values of a discrete context, shape (n,)
+Piece = tuple[NDArray[np.intp] | slice, FloatArray]  # rows, and their target for a unit
 
 
 class Residual(NamedTuple):
-    """A column (n,) of mean 0 given a context, and what its square has beyond a function of the context.
+    """A column (n,) of mean 0 given a context, and its square less its mean given the context.
 
-    `second` is None if the square is to be taken of `first` itself, as of a latent. Where `is_label`, the column has
-    two values but for what the context adds: its square tells nothing more.
+    `second` is None if the square is that of `first` itself, as for a latent. If `is_label`, the column has two values
+    up to a function of the context: its square tells nothing more.
     """
 
     first: FloatArray
@@ -57,12 +57,12 @@ class Residual(NamedTuple):
 
 
 class Alternatives(NamedTuple):
-    """What else a column could have been in each of n rows.
+    """The values that a column could have had in each of n rows, with their probabilities.
 
     Parameters
     ----------
     seen : list of ndarray, shape (c, n)
-        Each of them as others see it.
+        Each alternative as it enters a context.
     log_chances : ndarray, shape (alternatives, n)
         Logarithms of their probabilities, which sum to 1.
     """
@@ -77,12 +77,12 @@ class Alternatives(NamedTuple):
 
 
 class Column(ABC):
-    """One column of a table, and what its kind says of it.
+    """One column of a table, with the operations of its kind.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Numbers, or the numbers of labels, from 0 on: the most frequent first.
+        Numbers, or codes of labels, from 0 on: the most frequent first.
     """
 
     KIND: ClassVar[Kind]
@@ -94,18 +94,18 @@ class Column(ABC):
 
     @classmethod
     def remade(cls, values: FloatArray, **more: Any) -> Self:
-        """The column of attributes that are kept."""
+        """The column with these attributes, as they are kept in files."""
         column = cls(values)
         for name, item in more.items():
             setattr(column, name, item)
         return column
 
     def follow(self, other: Column) -> None:
-        """Stand in the place of another column, of which it has some of the rows, or the values in other names."""
+        """Take the place of another column, of which this one is a subset of the rows or a recoding of the values."""
         self.place = other.place
 
     def coded(self, values: FloatArray) -> FloatArray:
-        """New values (m,) of the table as the column has its own; other than labels they are the same."""
+        """Recode new values (m,) of the table as the column's own values are; only labels change."""
         return values
 
     def values_of(self, rows: Rows) -> FloatArray:
@@ -114,30 +114,30 @@ class Column(ABC):
 
     @cached_property
     def context(self) -> FloatArray:
-        """The column as others see it, shape (c, n)."""
+        """The column as it enters the context of others, shape (c, n)."""
         return self.seen(self.values)
 
     @property
     def is_discrete(self) -> bool:
-        """Whether it has probabilities, so that information about it is bounded."""
+        """Whether it has a discrete distribution, so that information about it is bounded by its entropy."""
         return True
 
     @property
     @abstractmethod
     def order_keys(self) -> FloatArray:
-        """What tells its residuals apart before anything is fitted, one row for each, shape (d, n)."""
+        """Keys for canonical orders and signs before anything is fitted, one for each residual, shape (d, n)."""
 
     @abstractmethod
     def seen(self, values: FloatArray) -> FloatArray:
-        """New values (m,) as others see them, shape (c, m)."""
+        """New values (m,) as they enter the context of others, shape (c, m)."""
 
     @abstractmethod
     def pieces(self, values: FloatArray) -> list[Piece]:
-        """The targets of its units, of values (m,)."""
+        """The targets of its units for values (m,)."""
 
     @abstractmethod
     def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
-        """What else it could have been in rows of a context (c, m)."""
+        """The values that it could have had in rows with a context (c, m)."""
 
     def log_density(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> FloatArray:
         """Log-densities or log-probabilities of values (m,) given a context (c, m), in nats."""
@@ -148,10 +148,10 @@ class Column(ABC):
 
     @abstractmethod
     def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
-        """What is left of values (m,) given a context (c, m)."""
+        """Residuals of values (m,) given a context (c, m)."""
 
     def frequencies(self, cells: Cells) -> list[Residual]:
-        """The same of its own rows, given the cells of a discrete context, by frequencies alone."""
+        """Residuals of its own rows given the cells of a discrete context, by frequencies, without units."""
         raise NotImplementedError
 
 

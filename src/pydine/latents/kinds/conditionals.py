@@ -1,8 +1,8 @@
-"""A column of any kind given others: its context, its fitted units, and what they say of rows.
+"""A column of any kind given others: its context, its fitted units, and densities and residuals of rows.
 
-A density of a column given two sets of others, averaged over what one of them could have been, is a density given the
-other set: p(y | z) = E[p(y | x', z)], with x' drawn from p(x | z). No draw is needed (`Column.alternatives`). What a
-model of y given x and z says beyond its own average over x is what it has from x. It is 0 for a model that has
+A density of a column given two sets of others, averaged over one of them, is a density given the other set: p(y | z) =
+E[p(y | x', z)], with x' drawn from p(x | z). No draw is needed (`Column.alternatives`). The log-ratio of a model of y
+given x and z to its own average over x is what the model has learned from x. It is 0 for a model that has learned
 nothing from x, however well or badly it follows z.
 """
 
@@ -30,17 +30,17 @@ from pydine.work.tasks import Fitted, UnitTask
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Columns as the context of another, in an order that depends on nothing but their values.
+    """Columns as the context of another, in an order that depends only on their values.
 
     Parameters
     ----------
     parents : tuple of Column
     order : list of int
-        In which order what they are seen as is taken.
+        Canonical order of the columns that represent the parents.
     signs : ndarray, shape (c, 1)
-        With which signs, in that order: a column and its negative are the same context.
+        Their canonical signs, in that order: a column and its negative are the same context.
     values : ndarray, shape (c, n)
-        Of the rows that were fitted.
+        The context of the rows that were fitted.
     """
 
     parents: tuple[Column, ...]
@@ -60,14 +60,14 @@ class Context:
         return cls(tuple(parents), order, either, np.ascontiguousarray(stacked * either))
 
     def of_rows(self, rows: Rows, m: int) -> FloatArray:
-        """The same of m new rows, shape (c, m)."""
+        """The context of m new rows, shape (c, m)."""
         if not self.parents:
             return np.empty((0, m))
         stacked = np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])
         return np.ascontiguousarray(stacked[self.order] * self.signs)
 
     def with_others(self, values: FloatArray, parent: Column, others: Sequence[FloatArray]) -> Iterator[FloatArray]:
-        """A context (c, m) with one of the parents seen as something else, (c', m), for each of others."""
+        """A context (c, m) with one of the parents replaced by each of `others`, (c', m) each."""
         sizes = [len(each.context) for each in self.parents]
         which = next(i for i, each in enumerate(self.parents) if each is parent)
         first = sum(sizes[:which])
@@ -102,19 +102,19 @@ class Conditional:
 
     @cached_property
     def in_sample(self) -> FloatArray:
-        """Log-densities of the rows by models that have seen them, in nats, shape (n,)."""
+        """Log-densities of the rows under models that have seen them, in nats, shape (n,)."""
         return self.column.log_density(self.units, self.column.values, self.context.values)
 
     @cached_property
     def held_out(self) -> FloatArray:
-        """The same by models that have not, in nats, shape (n,)."""
+        """Log-densities of the rows under models that have not seen them, in nats, shape (n,)."""
         total: FloatArray = np.zeros(len(self.column.values))
         for (rows, _), entry in zip(self.column.pieces(self.column.values), self.fitted, strict=True):
             total[rows] += entry.log_density
         return self.evened(total)
 
     def evened(self, held: FloatArray) -> FloatArray:
-        """Rows that are equal to each other with the mean of theirs: which of them is in which fold says nothing."""
+        """Average over rows with equal values: which of them is in which fold means nothing."""
         which, counts = self._equal_rows
         if len(counts) == len(held):
             return held
@@ -131,24 +131,24 @@ class Conditional:
 
     @cached_property
     def seen(self) -> ByParts:
-        """What gives the rows, with whatever contexts, log-densities by models that have seen them."""
+        """Models that have seen the rows, for log-densities of the rows with other contexts."""
         return ByParts.of(self, self.column.values)
 
     def unseen(self, settings: LadderSettings) -> ByParts:
-        """The same by models that have not. All rows say what rungs count, and each fold's models are of the others."""
+        """Models that have not seen the rows, fold by fold; the weights of the rungs come from all rows."""
         return ByParts.unseen(self, settings)
 
     def alternatives_of(self, rows: Rows, m: int) -> Alternatives:
-        """What else the column could have been in m new rows."""
+        """The values that the column could have had in m new rows."""
         return self.column.alternatives(self.units, self.context.of_rows(rows, m))
 
     @property
     def alternatives(self) -> Alternatives:
-        """What else the column could have been in the rows that were fitted."""
+        """The values that the column could have had in the rows that were fitted."""
         return self.column.alternatives(self.units, self.context.values)
 
     def residuals(self) -> list[Residual]:
-        """What is left of the rows."""
+        """Residuals of the rows that were fitted."""
         return self.column.residuals(self.units, self.column.values, self.context.values)
 
     def log_density_of(self, rows: Rows) -> FloatArray:
@@ -157,7 +157,7 @@ class Conditional:
         return self.column.log_density(self.units, values, self.context.of_rows(rows, len(values)))
 
     def residuals_of(self, rows: Rows) -> list[Residual]:
-        """What is left of new rows."""
+        """Residuals of new rows."""
         values = self.column.values_of(rows)
         return self.column.residuals(self.units, values, self.context.of_rows(rows, len(values)))
 
@@ -169,7 +169,7 @@ def fit_conditionals(
     n_jobs: int | None,
     is_crossed: bool,
 ) -> list[Conditional]:
-    """Fit columns, each given a context, all units of all of them together."""
+    """Fit columns, each given a context; the units of all of them are fitted together."""
     tasks = [
         [
             UnitTask(target, np.ascontiguousarray(context.values[:, rows]), settings, is_crossed)
@@ -185,17 +185,17 @@ def fit_conditionals(
 
 
 class _Part(NamedTuple):
-    """Some of a unit's rows with the models that say something of them.
+    """Some of a unit's rows, with the models that apply to them.
 
     Parameters
     ----------
     rows : ndarray, shape (m,)
-        Their places among the unit's rows.
+        Positions among the unit's rows.
     unit : FittedUnit
     target : ndarray, shape (m,) or (2, m)
     distinct, which : ndarray, shapes (k,) and (m,), optional
-        One row for each of few targets, and which of them each row has: where a context is the same for all rows, this
-        is all there is to evaluate.
+        One row for each distinct target, and which of them each row has: where the context is the same for all rows,
+        only these need be evaluated.
     """
 
     rows: RowArray
@@ -206,7 +206,7 @@ class _Part(NamedTuple):
 
     @classmethod
     def of(cls, rows: RowArray, unit: FittedUnit, target: FloatArray) -> _Part:
-        """The part of a unit with a target."""
+        """The part of a unit's rows, with their target."""
         target = np.ascontiguousarray(target[..., rows])
         if not is_stepped(target):
             return cls(rows, unit, target, None, rows)
@@ -218,7 +218,7 @@ class _Part(NamedTuple):
         return self.unit.log_density(self.target, np.ascontiguousarray(context))
 
     def given_each(self, contexts: FloatArray) -> FloatArray:
-        """The same with each of g contexts (c, g), one for all rows, shape (g, m)."""
+        """Log-densities with each of g contexts (c, g), each the same for all rows, in nats, shape (g, m)."""
         few = np.arange(len(self.rows)) if self.distinct is None else self.distinct
         target = np.tile(self.target[..., few], contexts.shape[1])
         found = self.unit.log_density(target, np.repeat(contexts, len(few), axis=1)).reshape(
@@ -230,16 +230,16 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ByParts:
-    """A fitted column's models, by the rows that they say something of.
+    """A fitted column's models, by the rows that they apply to.
 
     Parameters
     ----------
     n : int
-        Rows.
+        Number of rows.
     units : tuple of tuple
         For each unit its rows, and for each partition of them the parts.
     evened : callable
-        What makes rows that are equal to each other have the same log-densities (n,).
+        Averages log-densities (n,) over rows with equal values.
     """
 
     n: int
@@ -248,7 +248,7 @@ class ByParts:
 
     @classmethod
     def of(cls, conditional: Conditional, values: FloatArray) -> ByParts:
-        """All models for all rows, which have these values (n,)."""
+        """All models apply to all rows, which have these values (n,)."""
         units = []
         for (some, target), unit in zip(conditional.column.pieces(values), conditional.units, strict=True):
             rows = np.arange(len(values))[some]
@@ -257,7 +257,7 @@ class ByParts:
 
     @classmethod
     def unseen(cls, conditional: Conditional, settings: LadderSettings) -> ByParts:
-        """For each row those that were fitted without it: finds again which rows each was fitted without."""
+        """To each row apply the models that were fitted without it; the partitions into folds are derived again."""
         column, context, units = conditional.column, conditional.context.values, []
         for (some, target), unit in zip(column.pieces(column.values), conditional.units, strict=True):
             rows = np.arange(context.shape[1])[some]
@@ -285,7 +285,7 @@ class ByParts:
         return self.evened(total)
 
     def given_each(self, contexts: FloatArray) -> FloatArray:
-        """The same with each of g contexts (c, g), one for all rows, shape (g, n)."""
+        """Log-densities with each of g contexts (c, g), each the same for all rows, in nats, shape (g, n)."""
         total: FloatArray = np.zeros((contexts.shape[1], self.n))
         for rows, partitioned in self.units:
             found = np.empty((len(partitioned), len(total), len(rows)))

@@ -1,4 +1,4 @@
-"""Real numbers: one unit, and the latent is what is left."""
+"""Real numbers: one unit, whose latent is the residual."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pydine.units.unit import FittedUnit
 if TYPE_CHECKING:
     from pydine.latents.kinds.conditionals import Conditional
 
-LEAST_VARIANCE = 1e-7  # guard: of what a number could have been
+LEAST_VARIANCE = 1e-7  # guard: of a number given its context
 
 
 class ContinuousColumn(Column):
@@ -26,9 +26,9 @@ class ContinuousColumn(Column):
     Attributes
     ----------
     given : Conditional, optional
-        If the numbers are latents of other ones: of which, and given what.
+        If the values are latents of another column: that column given its context.
     unlearned : float
-        How much of what was given may still be in them, in nats of a row's log-density.
+        How much of the context's effect may still be in such latents, in nats of mean log-density.
     """
 
     KIND: ClassVar[Kind] = Kind.CONTINUOUS
@@ -73,7 +73,7 @@ class ContinuousColumn(Column):
         return [(slice(None), self._scores_of(values))]
 
     def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
-        """See `Column`: cells that would be equally probable if the unit were Gaussian, and their middles."""
+        """See `Column`: the medians of cells that would be equally probable if the unit were Gaussian."""
         mean, deviation = moments(units[0], context)
         places = normal_quantile(np.arange(1.0, 2.0 * PLACES) / (2.0 * PLACES))
         seen = [(mean + place * deviation)[None] for place in places[::2]]
@@ -81,7 +81,7 @@ class ContinuousColumn(Column):
         return Alternatives.of(seen, between(units[0], cuts, context))
 
     def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
-        """See `Column`: the latent, recalibrated by its ranks among those of the column's own rows."""
+        """See `Column`: the latent; for the column's own rows it is recalibrated by its ranks."""
         scores, unit = self._scores_of(values), units[0]
         latent = unit.latent(scores, context) if unit.models else scores
         if values is self.values:

@@ -1,4 +1,4 @@
-"""Questions about numbers, given columns of any kind: those are given as numbers too."""
+"""Questions about numbers given columns of any kind, which are turned into numbers too."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def with_indicators(question: Question) -> PlainQuestion:
 
 @dataclass(frozen=True, eq=False)
 class PlainGiven:
-    """What is given, as numbers alone.
+    """Turns the given columns into numbers.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class PlainGiven:
 
 @dataclass(frozen=True, eq=False)
 class PlainQuestion(Question):
-    """A question whose given columns stand for those of another.
+    """A question whose given columns represent those of another question as numbers.
 
     Parameters
     ----------
     as_numbers : PlainGiven, optional
-        From rows of those to rows of these.
+        Maps rows of the other question's given columns to rows of these.
     """
 
     as_numbers: PlainGiven | None = None

@@ -16,8 +16,8 @@ from pydine.types import FloatArray
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
 
-SPLIT_ROWS = 40  # answer: rows that a question about labels is asked of at least; rare labels are told apart by none
-SPLIT_SIDE = 5  # answer: and rows on either side of it
+SPLIT_ROWS = 40  # answer: least rows for a yes/no question about labels; no question tells rarer labels apart
+SPLIT_SIDE = 5  # answer: least rows with either answer
 
 
 class NominalColumn(Column):
@@ -28,7 +28,7 @@ class NominalColumn(Column):
 
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
-        self.numbers: FloatArray | None = None  # of the table's own, if they are others
+        self.numbers: FloatArray | None = None  # by the table's own codes, if these differ
         counts = np.bincount(values.astype(np.intp))
         after = np.cumsum(counts[::-1])[::-1]  # rows of a label and those that come later
         self._counts = counts
@@ -41,7 +41,7 @@ class NominalColumn(Column):
         self._marks = [ScoreMap.fit((values == k).astype(np.float64))[0] for k in labels]
 
     def coded(self, values: FloatArray) -> FloatArray:
-        """See `Column`; a label that it does not know is its rarest."""
+        """See `Column`; an unknown label becomes the rarest one."""
         if self.numbers is None:
             return values
         places = values.astype(np.intp)
@@ -64,7 +64,7 @@ class NominalColumn(Column):
         return np.array([scores((values == k).astype(np.float64)) for k, scores in enumerate(self._marks)])
 
     def _rows(self, k: int, values: FloatArray) -> NDArray[np.intp]:
-        """Rows that the k-th question is asked of."""
+        """Rows to which the k-th question applies."""
         return np.flatnonzero(values >= k)
 
     def _answers(self, k: int, values: FloatArray) -> FloatArray:
@@ -81,7 +81,7 @@ class NominalColumn(Column):
         return found
 
     def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
-        """See `Column`: every label; those that no question tells apart by their frequencies."""
+        """See `Column`: every label; those that no question tells apart have their overall frequencies."""
         m, by_split = context.shape[1], dict(zip(self._splits, units, strict=True))
         after = np.cumsum(self._counts[::-1])[::-1]
         left, chances = np.ones(m), []

@@ -15,12 +15,12 @@ from pydine.types import FloatArray, IntArray
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
 
-SMALLEST_MASS = 1e-7  # guard: of a step whose mean latent is computed from its two ends; less is a point
+SMALLEST_MASS = 1e-7  # guard: probability of a step below which it is treated as a point
 INVERSE_SQRT_2PI = 0.3989422804014327  # fact
 
 
 class OrdinalColumn(Column):
-    """Ordered steps, some of which may be as fine as points."""
+    """Ordered steps, some of which may be so fine that they are points."""
 
     KIND: ClassVar[Kind] = Kind.ORDINAL
 
@@ -30,7 +30,7 @@ class OrdinalColumn(Column):
         self._codes = np.searchsorted(self._map.values, values)
         below = np.cumsum(np.bincount(self._codes))[:-1]
         cuts = np.empty(len(below))
-        # From both sides, so that those of the negated column are these, negated, to the last bit.
+        # From both tails, so that the cut points of the negated column are the negatives of these to the last bit.
         quantiles(below / len(values), (len(values) - below) / len(values), cuts)
         self._cuts = np.concatenate([[-FARTHEST_CUT], cuts, [FARTHEST_CUT]])
         self._atoms = [(atom, ScoreMap.fit((values == atom).astype(np.float64))[0]) for atom in atoms_of(values)]
@@ -46,7 +46,7 @@ class OrdinalColumn(Column):
         return np.array([self._scores if values is self.values else self._map(values), *marks])
 
     def _places(self, values: FloatArray) -> IntArray:
-        """Which steps values are on; one that is on none is on the nearest."""
+        """The step of each value; a value between two steps is put on the nearer one."""
         if values is self.values:
             return self._codes
         known = self._map.values
@@ -63,7 +63,7 @@ class OrdinalColumn(Column):
         return [(slice(None), self.steps(values))]
 
     def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
-        """See `Column`: its steps, neighbours together if there are many."""
+        """See `Column`: its steps, with neighbours grouped if there are many."""
         counts = np.bincount(self._codes)
         group = np.arange(len(counts))
         if len(counts) > PLACES:
@@ -93,10 +93,10 @@ class OrdinalColumn(Column):
 
 
 def step_residual(lower: tuple[FloatArray, FloatArray], upper: tuple[FloatArray, FloatArray]) -> Residual:
-    """The mean latent of each step, and that of the squares less 1, from the two tails at either end of it, (n,) each.
+    """The mean latent of each step, and the mean square less 1, from the two tails at either end of it, (n,) each.
 
-    With q the normal quantiles of the ends and phi the normal density there, they are the differences of phi, and of
-    q phi, over the probability of the step: moments of a truncated normal distribution.
+    They are moments of a truncated normal distribution: with q the normal quantiles of the ends and phi the normal
+    density there, the differences of phi, and of q phi, over the probability of the step.
     """
     places, densities = [], []
     for below, above in (lower, upper):

@@ -1,7 +1,7 @@
-"""A question about columns of any kind: its columns as the engine sees them.
+"""A question about columns of any kind: its columns, in a canonical form.
 
-`MixedColumns` is a function of the question's own columns, whatever else the table holds, so every door that asks the
-same question sees the same columns.
+`MixedColumns` depends only on the question's own columns, not on the rest of the table, so every entry point has the
+same columns for the same question.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pydine.units.rows import View, outwards, row_marks, signs
 
 @dataclass(frozen=True, eq=False)
 class MixedColumns:
-    """The columns of a question, without those that are there twice, or that z determines.
+    """The columns of a question, without duplicates and without those that z determines.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class MixedColumns:
 
     @classmethod
     def of(cls, question: Question, determined: Set[int] = frozenset()) -> MixedColumns:
-        """Those of a question, without some that z determines; a side of which all are determined has none."""
+        """The columns of a question, without those in `determined`; a side may have none left."""
         table, signatures = question.table, question.table.signatures
         known = {signatures[i] for i in question.given}
 
@@ -60,19 +60,19 @@ class MixedColumns:
 
     @cached_property
     def is_swapped(self) -> bool:
-        """Whether y goes first wherever one side has to: it does not depend on which of them was called x."""
+        """Whether y goes first where one side has to: a choice that does not depend on which side was called x."""
         sides = [np.vstack([column.order_keys for column in side]) for side in (self.x, self.y)]
         z = self.context(self.z).values
         return View.of(np.vstack([*sides, z]), len(sides[0]), len(sides[1])).is_swapped
 
     @cached_property
     def outwards(self) -> RowArray:
-        """Rows from the middle to the outskirts, in an order that depends on nothing but their values."""
+        """Rows by their distance from the origin, in an order that depends only on their values."""
         keys = np.vstack([*(column.order_keys for column in (*self.x, *self.y)), self.context(self.z).values])
         return outwards(keys * signs(keys, row_marks(keys))[:, None])
 
     def swapped(self) -> MixedColumns:
-        """The same with x and y in each other's place."""
+        """The same columns with x and y exchanged."""
         return replace(self, x=self.y, y=self.x)
 
     def only(self, rows: RowArray) -> MixedColumns:
@@ -97,7 +97,7 @@ class MixedColumns:
         return Context.of([column for group in groups for column in group], self.n_rows)
 
     def rows(self, x: FloatArray, y: FloatArray, z: FloatArray) -> dict[Place, FloatArray]:
-        """New rows (m, dx), (m, dy), (m, dz) of the question's columns, by the places of these."""
+        """New rows (m, dx), (m, dy), (m, dz) as columns (m,), by the places of the question's columns."""
         blocks = {"x": x, "y": y, "z": z}
         return {
             column.place: column.coded(np.ascontiguousarray(blocks[column.place[0]][:, column.place[1]]))
@@ -106,12 +106,12 @@ class MixedColumns:
 
     @cached_property
     def made(self) -> dict[LadderSettings, Latents | None]:
-        """What is left of the columns given z, once it is known: an estimate and its test both ask."""
+        """Residuals of the columns given z, by settings, kept for the estimate and its test, which both need them."""
         return {}
 
     @cached_property
     def cells(self) -> Cells | None:
-        """Which combination of values of z each row has, if z is discrete; all the same without a z."""
+        """Code of each row's combination of values of z, if z is discrete; all 0 without a z."""
         if not self.z:
             return np.zeros(self.n_rows, dtype=np.intp)
         if not all(column.is_discrete for column in self.z):
@@ -120,14 +120,14 @@ class MixedColumns:
         return np.unique(values, axis=1, return_inverse=True)[1].ravel()
 
     def by_frequency(self, column: Column) -> bool:
-        """Whether rows are enough to model a column given z by its frequencies in every cell of z."""
+        """Whether there are enough rows to model a column by its frequencies in every cell of z."""
         if self.cells is None or not column.is_discrete:
             return False
         levels = len(np.unique(column.values)) * (int(self.cells.max()) + 1)
         return self.n_rows >= ROWS_PER_FREQUENCY * levels
 
     def residuals(self, column: Column, fitted: Conditional | None) -> list[Residual]:
-        """What is left of a column given z: by what was fitted, or by frequencies."""
+        """Residuals of a column given z: by fitted units or, without them, by frequencies."""
         if fitted is not None:
             return fitted.residuals()
         if self.cells is None:

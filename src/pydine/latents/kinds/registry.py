@@ -1,4 +1,4 @@
-"""Which kinds of columns there are."""
+"""The kinds of columns, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a question's columns given z, as latents: what a test works on."""
+"""Residuals of a question's columns given z, as latents, on which tests work."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View
 from pydine.work.cache import UnitCache
 
-SMALLEST_RESIDUAL = 1e-8  # guard: variance of a residual of which anything is left
+SMALLEST_RESIDUAL = 1e-8  # guard: least variance of a residual; with less, nothing is left of it
 
 
 @dataclass(frozen=True)
 class MixedMaker:
-    """How residuals are made: settings of the ladder, a cache, threads."""
+    """Makes residuals, with settings of the ladder, a cache, and a number of workers."""
 
     ladder: LadderSettings
     cache: UnitCache
@@ -36,7 +36,7 @@ class MixedMaker:
         return fit_conditionals(asked, self.ladder, self.cache, self.n_jobs, is_crossed=True)
 
     def latents(self, columns: MixedColumns) -> Latents | None:
-        """What is left of both sides given z, with functions of z projected out; None if nothing is left of one."""
+        """Residuals of both sides given z, with functions of z projected out; None if a side has none left."""
         if self.ladder not in columns.made:
             columns.made[self.ladder] = self._latents(columns)
         return columns.made[self.ladder]
@@ -67,7 +67,7 @@ def _projected(
     units: tuple[object, ...],
     nonlinear: float,
 ) -> Latents | None:
-    """Project functions of z (dz, n) out of residuals, and leave out those that others of their side determine."""
+    """Project functions of z (dz, n) out of residuals, and drop those that are linearly dependent within their side."""
     if not (x and y):
         return None
     pieces, dx, dz = [*x, *y], len(x), len(z)
@@ -99,7 +99,7 @@ def _projected(
 
 
 def _independent(columns: FloatArray) -> list[int]:
-    """Which of columns (d, n) to keep so that none is constant or a combination of others, in order."""
+    """Positions of columns (d, n) to keep so that none is 0 or a linear combination of others, in order."""
     scale = np.sqrt((columns * columns).mean(axis=1))
     there = np.flatnonzero(scale > np.sqrt(SMALLEST_RESIDUAL))
     if len(there) < 2:

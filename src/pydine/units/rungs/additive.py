@@ -1,4 +1,4 @@
-"""The additive rung: a curve along each context column, and along how far out the context lies."""
+"""The additive rung: a curve along each context column, and along the context's radius."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydine.units.rungs.linear import ExpandedRung
 
 
 def with_radius(context: FloatArray) -> FloatArray:
-    """The context and how far out it lies, (c, n) to (c + 1, n) for c > 1: scales and locations often follow a radius.
+    """The context and its radius, (c, n) to (c + 1, n) for c > 1: scales and locations often depend on a radius.
 
     sqrt(2 chi^2) - sqrt(2 c - 1) is close to standard normal where the columns are independent normal scores (Fisher).
     """

@@ -1,8 +1,8 @@
 """Index networks: a network of one linear combination of the context.
 
 A z of many columns often acts through few of their combinations, and one direction is learned from far fewer rows than
-a whole network is. One network starts from the direction in which the linear rung found the target to rise, another
-from the one in which it is bent most.
+a network of all columns. One index network starts from the direction of the linear rung's slopes, another from the
+direction in which the target is curved most.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from pydine.units.rungs.rung import Lesson
 from pydine.units.settings import LadderSettings
 from pydine.units.steps import middles
 
-# answer: prior precision of the cubes' coefficients, a deviation of 0.03: columns bend little as they become scores.
+# answer: prior precision of the cubes' coefficients, a deviation of 0.03: maps to scores are curved but little.
 WARP_PRECISION = 1000.0
-# answer: slope of the hidden units at the start, and where the outermost of them have their middles along the index,
-# which has a deviation of about 1: between them they cover all but its last tenth.
+# answer: initial slope of the hidden units, and the centre of the outermost of them along the index, which has a
+# deviation of about 1: they cover all but the outer tenth at either end.
 INDEX_SLOPE, OUTERMOST = 0.8, 1.3
-SHORTEST = 1e-12  # guard: length of a direction that is divided by
+SHORTEST = 1e-12  # guard: least length of a direction, to divide by
 
 
 def cubic(context: FloatArray) -> FloatArray:
-    """The context and its Hermite polynomials of degree 3: what adds up in the columns' own units bends in scores."""
+    """The context and its Hermite polynomials of degree 3: a sum of columns in their own units is curved in scores."""
     return np.vstack([context, (context * context - 3.0) * context / np.sqrt(6.0)])
 
 
 class IndexRung(NetworkRung):
-    """A network of one combination of the context; start 0 is where the target rises, start 1 where it is bent."""
+    """A network of one combination of the context; start 0 is the direction of slope, start 1 that of curvature."""
 
     def network(self, c: int, settings: LadderSettings) -> Network:
         """See `NetworkRung`."""
@@ -54,7 +54,7 @@ def _unit(direction: FloatArray) -> FloatArray:
 
 
 def _bent(t: FloatArray, x: FloatArray, location: FloatArray) -> FloatArray:
-    """Where the target bends most along the context: the first principal Hessian direction (Li 1992), shape (c,)."""
+    """The direction in which the target is curved most: the first principal Hessian direction (Li 1992), shape (c,)."""
     residual = t.copy()
     for slope, column in zip(location, x, strict=True):
         residual -= slope * column

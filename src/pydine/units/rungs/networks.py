@@ -1,4 +1,4 @@
-"""Networks of the whole context. Other networks (`index`, `wide`) differ from this one in what its methods say."""
+"""Networks of the whole context; the other networks (`index`, `wide`) override some of its methods."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pydine.units.rungs.training import LINEAR_PRECISION, trained
 from pydine.units.settings import LadderSettings
 from pydine.units.unit import Model
 
-BIAS_SPREAD = 0.5  # answer: of the hidden units' biases at the start: their middles lie within the data
+BIAS_SPREAD = 0.5  # answer: deviation of the hidden units' initial biases: their centres lie within the data
 
 
 @dataclass(frozen=True)
 class NetworkRung(Rung):
-    """A network that starts as the linear rung: its output weights are zero, so it learns only what that misses.
+    """A network that starts as the linear rung, with output weights of zero: it learns only what that rung misses.
 
     Parameters
     ----------
     start : int
-        Which of its starts: rungs of one name differ in this.
+        Number of the start: rungs of one name differ in it.
     """
 
     start: int = 0
@@ -38,7 +38,7 @@ class NetworkRung(Rung):
         return trained(self, network, theta, decay, lesson, expanded)
 
     def network(self, c: int, settings: LadderSettings) -> Network:
-        """The network of so many expanded columns."""
+        """The network for c expanded columns."""
         return Network.tanh(c, settings.hidden_units, settings.components)
 
     def outputs(self, linear: FloatArray) -> FloatArray:
@@ -52,16 +52,16 @@ class NetworkRung(Rung):
         decay: FloatArray,
         lesson: Lesson,  # noqa: ARG002 - for networks whose start depends on the rows
     ) -> None:
-        """Write the start of the hidden layers into theta (p,), and where their decay differs, into decay (p,)."""
+        """Write initial parameters of the hidden layers into theta (p,) and, where it differs, their decay (p,)."""
         first, first_bias = network.layer_slices[0]
         c, h = network.n_context, network.hidden[0]
         rng = np.random.default_rng([SEED, self.start])
-        decay[first] *= c  # so many inputs share the variance of a hidden unit's argument
+        decay[first] *= c  # c inputs share the variance of a hidden unit's argument
         theta[first] = rng.standard_normal(h * c) / np.sqrt(c)
         theta[first_bias] = BIAS_SPREAD * rng.standard_normal(h)
 
     def _as_linear(self, network: Network, lesson: Lesson) -> tuple[FloatArray, FloatArray]:
-        """Parameters (p,) that make a network the linear rung, whose columns come first, and their decay (p,)."""
+        """Parameters (p,) that make a network equal to the linear rung, whose columns come first, and decay (p,)."""
         linear, n, c, wider = lesson.linear().theta, lesson.x.shape[1], len(lesson.x), network.n_context
         theta = np.zeros(network.n_parameters)
         decay = np.full(network.n_parameters, lesson.settings.weight_decay / n)

@@ -1,4 +1,4 @@
-"""The quadratic rung: what context columns do two by two, beside what each does alone."""
+"""The quadratic rung: pairwise interactions of the context columns, beside a curve along each."""
 
 from __future__ import annotations
 

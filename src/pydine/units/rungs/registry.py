@@ -1,4 +1,4 @@
-"""Which rungs there are, and under which names kept units find their expansions. The only place that knows."""
+"""The list of rungs, and the names by which stored units find their expansions; no other module lists them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radiu
 
 
 def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
-    """The rungs from plain to rich, for c > 0 context columns and so many rows to learn from in a fold."""
+    """The rungs from plain to rich, for c > 0 context columns and n_train rows to learn from in a fold."""
     most = settings.iterations
     rungs: list[Rung] = [LINEAR, ADDITIVE]
     if is_learnable(c, n_train):

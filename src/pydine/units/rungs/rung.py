@@ -32,13 +32,13 @@ class Lesson:
     t : ndarray, shape (n,) or (2, n)
         Normal scores of the target; two cut points where it has steps.
     x : ndarray, shape (c, n)
-        Those of its context.
+        Normal scores of its context.
     settings : LadderSettings
     linear : callable
-        Gives the linear rung's model of the same rows; it is fitted when first asked for, and once.
+        Returns the linear rung's model of the same rows, which is fitted once, at the first call.
     held : tuple of ndarray, shapes (m,) and (c, m), optional
-        Target and context of held-out rows: training is to end when they are followed no better. Given in the first
-        fold only; the others take as many steps as it did.
+        Target and context of held-out rows: training is to end when their likelihood no longer improves. Given in the
+        first fold only; the other folds take as many steps as it did.
     """
 
     t: FloatArray
@@ -52,14 +52,14 @@ class Lesson:
 class Rung(ABC):
     """A way to model a target given its context.
 
-    It must be a function of its fields and the lesson alone, treat all rows alike and, but for rounding, both signs of
-    a context column: the ladder's promises (no seeds, no order of rows) rest on that.
+    Its fit must depend on its fields and the lesson alone, treat all rows alike and, up to rounding, be symmetric in
+    the sign of each context column: the ladder's promises (no seeds, no order of rows) rest on that.
 
     Parameters
     ----------
     name : str
-        Rungs of one name are starts of the same thing: if the first of them adds nothing to the rungs below, the others
-        are not fitted.
+        Rungs of one name are different starts of the same model: if the first of them adds nothing to the rungs below,
+        the others are not fitted.
     expansion : callable
         What it sees of the context, (c, n) to (c', n); the columns of the context come first.
     iterations : int

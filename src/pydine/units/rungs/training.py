@@ -1,4 +1,4 @@
-"""What rungs have in common: how components are laid out at the start, and the call of the one training loop."""
+"""What rungs share: the initial layout of components, and the call of the only training loop."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pydine.units.network import Network
 from pydine.units.rungs.rung import Lesson, Rung
 from pydine.units.unit import Model
 
-# answer: prior precision of slopes and of what is constant in the context, a deviation of 1.2: slopes between normal
-# scores are seldom steeper, and it weighs less than one row.
+# answer: prior precision of slopes and of constants, a deviation of 1.2: slopes between normal scores are seldom
+# steeper, and the prior weighs less than one row.
 LINEAR_PRECISION = 0.67
 # answer: training ends when two steps in a row gain less than this, in nats a row: a tenth of a nat for 1000 rows,
 # which is little beside what a rung must gain.
 TOLERANCE = 1e-4
-# answer: steps in the first fold that follow held-out rows no better, after which training ends: a fifth of the most.
+# answer: steps without a better held-out likelihood after which training ends in the first fold: a fifth of the most.
 PATIENCE = 30
-# answer: components lie side by side up to so many deviations from their mean at the start, to be told apart, and each
-# keeps this share of the variance at least.
+# answer: the initial means of components lie up to SPREAD deviations from the overall mean, so that their gradients
+# differ, and each component keeps at least LEAST_SHARE of the variance.
 SPREAD, LEAST_SHARE = 0.8, 0.2
 
 
 def side_by_side(mean: float, deviation: float, k: int) -> FloatArray:
-    """K equal Gaussians side by side, as one of this mean and deviation: logits, means and log-scales, shape (3k,)."""
+    """K equal Gaussians side by side with this overall mean and deviation: logits, means, log-scales, shape (3k,)."""
     places = np.linspace(-SPREAD, SPREAD, k) if k > 1 else np.zeros(1)
     scale = deviation * np.sqrt(max(1.0 - total(places * places) / k, LEAST_SHARE))
     return np.concatenate([np.zeros(k), mean + places * deviation, np.full(k, logarithm(scale))])
@@ -36,7 +36,8 @@ def trained(
 ) -> tuple[Model, int]:
     """Train a network from a start (p,) with a decay of each parameter (p,), on rows whose context is expanded already.
 
-    With rows to hold out, training ends when they are followed no better. Returns the model and the steps made.
+    If the lesson has held-out rows, training ends when their likelihood no longer improves. Returns the model and the
+    number of steps.
     """
     held = lesson.held
     watched = (lesson.t[..., :0], np.empty((len(expanded), 0))) if held is None else (held[0], rung.expansion(held[1]))

@@ -11,15 +11,15 @@ from pydine.units.rungs.networks import NetworkRung
 from pydine.units.rungs.training import side_by_side
 from pydine.units.settings import LadderSettings
 
-# answer: times those of a network. Eight components follow a ring or a few clusters; as many parameters take longer.
+# answer: multiples of a network's. Eight components follow a ring or a few clusters; more parameters take more steps.
 MORE_HIDDEN_UNITS, MORE_COMPONENTS, MORE_ITERATIONS = 2, 4, 3
 
 
 class WideRung(NetworkRung):
     """A network with more hidden units and components, which sees the context's radius.
 
-    It keeps the linear rung's slopes only and spreads its components over the residual: in the linear rung they may
-    coincide, and where they do every gradient that would part them is zero.
+    It keeps only the linear rung's slopes and spreads its components over the residual: in the linear rung they may
+    coincide, and then every gradient that would separate them is zero.
     """
 
     def network(self, c: int, settings: LadderSettings) -> Network:

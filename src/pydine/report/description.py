@@ -29,10 +29,10 @@ class Column:
     name : str
     kind : Kind
         What its values are: continuous, ordinal or nominal.
-    is_text : bool
-        Whether it is made of labels that are text: it has no smallest and no largest value then.
+    is_labels : bool
+        Whether its values are labels, be they text or codes: it has no smallest and no largest value then.
     low, median, high : float
-        The smallest, the middle and the largest value; NaN of text.
+        The smallest, the middle and the largest value; NaN of labels.
     n_distinct : int
         Different values.
     n_missing : int
@@ -50,7 +50,7 @@ class Column:
 
     name: str
     kind: Kind
-    is_text: bool
+    is_labels: bool
     low: float
     median: float
     high: float
@@ -80,7 +80,7 @@ def describe(frame: Frame, target: str) -> tuple[Column, ...]:
     for name, values in frame.items():
         original = first[signatures[name]]
         copy_of = None if original == name else original
-        if name in frame.levels:
+        if name in frame.levels or kinds[name] is Kind.NOMINAL:
             described.append(_labels(frame, name, values, kinds[name], copy_of))
         else:
             described.append(_numbers(name, values, kinds[name], copy_of))
@@ -119,28 +119,37 @@ def _signature(values: FloatArray, kind: Kind) -> bytes:
 def _labels(frame: Frame, name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> Column:
     there = np.isfinite(values)
     places = places_of(frame, name)[there].astype(np.intp)
-    codes = values[there].astype(np.intp)
-    different, counts = np.unique(codes, return_counts=True)
-    named = [frame.levels[name][different[i]] for i in _order(counts).tolist()]
+    different, counts = np.unique(values[there], return_counts=True)
+    text = frame.levels.get(name)
+    names = [f"{code:.15g}" if text is None else text[int(code)] for code in different.tolist()]
+    named = [names[i] for i in _order(counts).tolist()]
     if len(named) > FEW_VALUES:
         named = [*named[: FEW_VALUES - 1], f"{len(named) - FEW_VALUES + 1} {OTHERS}"]
-    coded = pooled(values[there])[1]
-    n_rare = sum(place == max(coded.values()) for place in coded.values())
-    concerns = (f"{n_rare} labels with fewer than {LEVEL_ROWS} rows are taken together",) if n_rare > 1 else ()
     return Column(
         name,
         kind,
-        is_text=True,
+        is_labels=True,
         low=np.nan,
         median=np.nan,
         high=np.nan,
         n_distinct=len(different),
-        n_missing=len(values) - len(codes),
+        n_missing=len(values) - len(places),
         histogram=tuple(np.bincount(places, minlength=len(named)).tolist()),
         levels=tuple(named),
         copy_of=copy_of,
-        concerns=concerns,
+        concerns=tuple(_taken_together(values[there], counts)),
     )
+
+
+def _taken_together(codes: FloatArray, counts: NDArray[np.intp]) -> list[str]:
+    """Which labels are taken for one, by their codes (n,) and how many rows each has."""
+    places = list(pooled(codes)[1].values())
+    n_rare = places.count(max(places))
+    if n_rare < 2:
+        return []
+    is_rare = np.sort(counts)[n_rare - 1] < LEVEL_ROWS
+    which = f"{n_rare} labels with fewer than {LEVEL_ROWS} rows" if is_rare else f"the {n_rare} rarest labels"
+    return [f"{which} are taken together"]
 
 
 def _numbers(name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> Column:
@@ -153,7 +162,7 @@ def _numbers(name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> 
     return Column(
         name,
         kind,
-        is_text=False,
+        is_labels=False,
         low=low,
         median=median,
         high=high,

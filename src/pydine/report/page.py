@@ -227,7 +227,7 @@ def _column(column: Column, report: Report) -> str:
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
-    ends = " · ".join(_common(column) if column.is_text else map(quantity, (column.low, column.median, column.high)))
+    ends = " · ".join(_common(column) if column.is_labels else map(quantity, (column.low, column.median, column.high)))
     share = column.n_missing / report.n_samples
     gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
     missing = f'<span title="{column.n_missing:,} rows">{gauge} {share:.1%}</span>' if column.n_missing else "–"
@@ -243,10 +243,13 @@ def _column(column: Column, report: Report) -> str:
 
 
 def _common(column: Column) -> list[str]:
-    """The most frequent labels of a column of text, with their shares."""
+    """The most frequent labels of a column, with their shares, which a label that is a number must not run into."""
     total = sum(column.histogram)
     pairs = list(zip(column.levels, column.histogram, strict=True))[:COMMON]
-    return [f"{shown(shortened(label, LONGEST_LABEL))} {percent(count / total)}" for label, count in pairs]
+    return [
+        f"{shown(shortened(label, LONGEST_LABEL))}&nbsp;<small>{percent(count / total)}</small>"
+        for label, count in pairs
+    ]
 
 
 def _long_table(head: str, rows: list[str], most: int, what: str, kind: str = "") -> str:

@@ -112,6 +112,20 @@ def test_codes_that_are_labels_are_shown_as_labels(report):
     assert np.isnan(content._ordered(frame, columns["code"])).all()  # a rank correlation would depend on the codes
 
 
+def test_dates_are_shown_as_dates(report):
+    days, seconds = 19_000.0 + np.arange(ROWS), 1.7e9 + 60.0 * np.arange(ROWS)
+    said = {"day": "'1.2.2022' is read as 19000, days since 1970-01-01; 'NA' is read as missing"}
+    said |= {"time": "'x' is read as 1, seconds since 1970-01-01"}
+    said |= {"clock": "'9:05' is read as 1, seconds since midnight", "year": said["day"]}
+    frame = replace(make_frame(day=days, time=seconds, clock=seconds, year=365.0 * (days % 2)), conversions=said)
+    columns = {column.name: column for column in describe(frame, "outcome")}
+    assert "2022-01-08 · 2022-03-29 · 2022-06-16" in _column(columns["day"], report)
+    assert "2023-11-14 22:13 · 2023-11-14 23:32 · 2023-11-15 00:52" in _column(columns["time"], report)
+    assert "1.7e+09" in _column(columns["clock"], report)
+    assert columns["year"].levels == ("1970-01-01", "1971-01-01")
+    assert _far(np.append(days, 2_932_896), "D")[0].startswith("9999-12-31 lies far")
+
+
 def test_labels_beyond_those_that_stand_by_themselves_are_taken_together():
     frame = make_frame(code=np.arange(ROWS) % 8.0)
     many = Frame("many.csv", {"a": np.arange(600) % 30.0, "b": np.arange(600.0)}, {}, 600, said={"a": "nominal"})

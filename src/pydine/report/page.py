@@ -228,7 +228,8 @@ def _column(column: Column, report: Report) -> str:
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
-    ends = " · ".join(_common(column) if column.is_labels else _spread(column))
+    parts = _common(column) if column.is_labels else _spread(column)
+    ends = " · ".join(f"<span>{part}</span>" for part in parts)  # a line ends between them
     share = column.n_missing / report.n_samples
     gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
     missing = f'<span title="{column.n_missing:,} rows">{gauge} {share:.1%}</span>' if column.n_missing else "–"
@@ -237,7 +238,7 @@ def _column(column: Column, report: Report) -> str:
     bars = figures.bars(column.histogram, "histogram")
     return (
         f'<tr><th scope="row">{name(column.name)}</th><td class="wide">{KINDS[column.kind]}</td>'
-        f'<td class="wide">{bars}</td><td class="ends"><small class="narrow">{KINDS[column.kind]} </small>{ends}</td>'
+        f'<td class="wide">{bars}</td><td class="ends"><small class="narrow">{KINDS[column.kind]}</small>{ends}</td>'
         f'<td class="number wide">{column.n_distinct:,}</td><td class="number wide">{missing}</td>'
         f"<td>{lacks}{'; '.join(notes)}</td></tr>"
     )

@@ -103,6 +103,7 @@ def test_ten_thousand_columns(run, folder):
             "column 'noise' has 150 different labels in 150 rows, too many to learn from any; leave out --kind noise=",
         ),
         (("rank", "data.csv", "-t", "one"), "column 'one' must vary, but is constant (1 in every row); name another"),
+        (("rank", "flat.csv", "-t", "none"), "column 'none' has no values; name another column."),
         (("mi", "flat.csv", "-x", "town", "-y", "b"), "column 'town' must vary, but is constant ('Ulm' in every row)"),
         (("rank", "data.csv", "-t", "cause,noise"), "--target must name one column, but 'cause,noise' are 2; ask"),
         (

@@ -219,6 +219,8 @@ def test_separator(tmp_path):
         (b"\x1f\x8b\x08 and then nothing", "is gzipped but damaged"),
         (b"FEA1", "write it again as Feather 2"),
         (b"\xd0\xcf\x11\xe0", "is a workbook; save the sheet as CSV"),
+        (b' [\n {"a": 1, "b": 2}]', "is JSON; write it as CSV or Parquet"),
+        (b'{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', "is JSON; write it as CSV or Parquet"),
     ],
 )
 def test_what_cannot_be_read_is_refused(content, sentence, tmp_path):

@@ -60,7 +60,9 @@ class Request:
                     f"{said[name]}; leave out --kind {name}={said[name]}."
                 )
         frame = replace(frame, said=said)
-        empty = [name for name in frame.without_values() if name not in needed]
+        empty = frame.without_values()
+        for name in (name for name in empty if name in needed):
+            raise ValueError(f"{table.source}: column {name!r} has no values; name another column.")
         frame = frame.without(dict.fromkeys(empty, "it has no values"))
         if self.options.nan is Missing.fail:
             frame.refuse_missing()

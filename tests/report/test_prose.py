@@ -41,7 +41,7 @@ def test_what_the_flow_was_given_is_what_it_is_said_of(report):
     assert any(sentence.startswith('<bdi class="name">cause</bdi> predicts') for sentence in summary(one))
     alone = replace(one, columns=tuple(c for c in report.columns if c.name in ("cause", "outcome")))
     assert any(sentence.startswith('<bdi class="name">cause</bdi> predicts') for sentence in summary(alone))
-    vain = replace(fit, context=("noise",), flow_gain=replace(fit.flow_gain, value=0.0))
+    vain = replace(fit, context=("noise",), flow_gain=replace(fit.flow_gain, value=0.0, standard_error=0.0))
     assert any(
         'given <bdi class="name">noise</bdi> predicts no better' in s for s in summary(replace(one, fits=(vain,)))
     )

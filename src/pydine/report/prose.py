@@ -156,7 +156,7 @@ def _of_fit(fit: FlowFit, report: Report) -> str:
     gain, beyond = fit.flow_gain, fit.beyond_linear
     is_one, some = len(fit.context) == 1, is_partial(fit, report)
     given = _names(fit.context) if is_one or some else "the others"
-    if gain.value < CLEAR * gain.standard_error:
+    if gain.value <= CLEAR * gain.standard_error:
         return (
             f"On rows that it has not seen, the flow of {name(fit.name)} given {given} predicts no better than without."
         )

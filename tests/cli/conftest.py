@@ -15,6 +15,7 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("cli")
     make_frame().write_csv(path / "data.csv")
     make_frame().write_parquet(path / "data.parquet")
+    (path / "flat.csv").write_text("town,b,none\n" + "".join(f"Ulm,{i},NA\n" for i in range(20)))
     (path / "typo.csv").write_text("a,b\n1,2\n3,4\nl5,6\n")
     return path
 

@@ -55,7 +55,7 @@ def test_an_estimate_loads_nothing_that_it_does_not_need(folder):
         (bytes(range(256)) * 20, "bad.csv is neither text nor Parquet"),
         (b"1,2\n" * 50, "bad.csv seems to have no header"),
         (b"cause,cause\n" + b"1,2\n" * 50, "which it lacks; its columns are 'cause', 'cause.1'"),
-        (b"cause,outcome\n" + b"1,2\n" * 50, "bad.csv: column 'cause' of x must vary"),
+        (b"cause,outcome\n" + b"1,2\n" * 50, "bad.csv: column 'cause' must vary"),
         (b"cause,outcom\n" + b"1,2\n" * 50, "the nearest name is 'outcom'"),
     ],
 )
@@ -93,14 +93,39 @@ def test_ten_thousand_columns(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("mi", "data.csv", "-x", "name", "-y", "noise"), "column 'name' of x has 150 different labels in 150 rows"),
-        (("matrix", "data.csv", "-c", "name,noise"), "data.csv has fewer than two columns to compare"),
+        (
+            ("mi", "data.csv", "-x", "name", "-y", "noise"),
+            "column 'name' has 150 different labels in 150 rows, too many to learn from any; name another column.",
+        ),
+        (("rank", "data.csv", "-t", "name"), "column 'name' has 150 different labels in 150 rows"),
+        (
+            ("rank", "data.csv", "-t", "noise", "--kind", "noise=nominal"),
+            "column 'noise' has 150 different labels in 150 rows, too many to learn from any; leave out --kind noise=",
+        ),
+        (("rank", "data.csv", "-t", "one"), "column 'one' must vary, but is constant (1 in every row); name another"),
+        (("rank", "flat.csv", "-t", "none"), "column 'none' has no values; name another column."),
+        (("mi", "flat.csv", "-x", "town", "-y", "b"), "column 'town' must vary, but is constant ('Ulm' in every row)"),
+        (("rank", "data.csv", "-t", "cause,noise"), "--target must name one column, but 'cause,noise' are 2; ask"),
+        (
+            ("rank", "data.csv", "-t", "cause", "--kind", "Noise=nominal"),
+            "--kind asks for the column 'Noise', which it",
+        ),
+        (("matrix", "data.csv", "-c", "name,noise"), "to compare; left out: 'name' (it has 150 different labels"),
+        (
+            ("rank", "data.csv", "-t", "cause", "-c", "name"),
+            "no column to rank beside 'cause'; left out: 'name' (it has",
+        ),
+        (
+            ("report", "data.csv", "-t", "cause", "-c", "name"),
+            "no column to report on beside 'cause'; left out: 'name'",
+        ),
+        (("report", "data.csv", "-t", "cause", "-o", "report.pdf"), "report.pdf: a report is a page of HTML; end the"),
         (
             ("mi", "typo.csv", "-x", "a", "-y", "b"),
             "column 'a' must hold numbers, but line 4 holds 'l5'; mend that cell",
         ),
         (("mi", "data.csv", "-x", "name", "-y", "one", "--kind", "name=ordinal"), "so that it cannot be ordinal"),
-        (("matrix", "data.csv", "-c", "cause"), "data.csv has fewer than two columns to compare"),
+        (("matrix", "data.csv", "-c", "cause"), "data.csv has fewer than two columns to compare; name more with --c"),
         (("graph", "data.csv", "-c", "cause"), "data.csv has fewer than two columns to compare"),
         (("rank", "data.csv", "-t", "outcome", "--without", "cause,proxy,noise"), "no column to rank beside 'outcome'"),
         (("rank", "data.csv", "-t", "Outcome"), "the nearest name is 'outcome'"),
@@ -122,6 +147,7 @@ def test_what_cannot_be_answered_is_one_sentence(arguments, sentence, run):
         ("mi", "data.csv", "-x", "cause", "-y", "outcome", "--json", "--csv"),
         ("mi", "data.csv", "-x", "cause", "-y", "outcome", "--jobs", "0"),
         ("mi", "data.csv", "-x", "cause", "-y", "outcome", "--separator", "abc"),
+        ("mi", "data.csv", "-x", "cause", "-y", "outcome", "--kind", "cause=category"),
         ("test", "data.csv", "-x", "cause", "-y", "outcome", "--alpha", "2"),
         ("bench", "everything"),
         ("nonsense",),

@@ -12,7 +12,8 @@ from pydine.inputs.kinds import Kind
 from pydine.questions.ranking import rank
 from pydine.report import calibration, content, make_report, to_html
 from pydine.report.correlations import partial_correlations
-from pydine.report.description import _far
+from pydine.report.description import _far, describe
+from pydine.report.page import _column, _spread
 from report_data import ROWS, make_frame
 
 
@@ -71,7 +72,7 @@ def labelled():
 def test_labels_have_levels_and_no_order(labelled):
     columns = {column.name: column for column in labelled.columns}
     colour, town = columns["colour"], columns["town"]
-    assert (colour.kind, colour.is_text, colour.n_distinct) == ("nominal", True, 3)
+    assert (colour.kind, colour.is_labels, colour.n_distinct) == ("nominal", True, 3)
     assert list(colour.histogram) == sorted(colour.histogram, reverse=True)
     assert sum(colour.histogram) == ROWS
     assert len(town.levels) == 10
@@ -82,10 +83,57 @@ def test_labels_have_levels_and_no_order(labelled):
     assert labelled.spearman[labelled.matrix.names.index("said"), 0] > 0.5
     page = to_html(labelled)
     assert "the same labels as" in page
-    assert "&lt;i&gt;red&lt;/i&gt; " in page
+    assert "&lt;i&gt;red&lt;/i&gt;&nbsp;<small>" in page
     assert "<i>red" not in page
     places = labelled.points.values[labelled.matrix.names.index("town")]
     assert set(places.tolist()) == set(map(float, range(10)))
+
+
+CODED = {"1234568": "56%", "7": "25%", "1234567": "19%"}
+
+
+def test_codes_that_are_labels_are_shown_as_labels(report):
+    codes = np.repeat([1_234_567.0, 1_234_568.0, 7.0], [30, 90, ROWS - 120])
+    many = np.minimum(np.arange(ROWS) % 20, 13.0)
+    frame = replace(
+        make_frame(code=codes, many=many, flag=np.arange(ROWS) % 2.0, grade=np.arange(ROWS) % 3.0),
+        said={"code": "nominal", "many": "nominal"},
+    )
+    columns = {column.name: column for column in describe(frame, "outcome")}
+    assert [columns[text].is_labels for text in ("code", "many", "flag", "grade")] == [True, True, True, False]
+    assert columns["code"].levels == ("1234568", "7", "1234567")
+    assert columns["code"].histogram == (90, 40, 30)
+    assert np.isnan(columns["code"].median)
+    assert columns["many"].levels[::9] == ("13", "5 others")
+    assert columns["many"].concerns == ("13 labels with fewer than 10 rows are taken together",)
+    assert columns["flag"].levels == ("0", "1")
+    shown = [f"<span>{code}&nbsp;<small>{share}</small></span>" for code, share in CODED.items()]
+    assert " · ".join(shown) in _column(columns["code"], report)
+    assert "<span>0</span> · <span>1</span> · <span>2</span>" in _column(columns["grade"], report)
+    places = content.points_of(frame, tuple(columns.values()), 0).values[list(columns).index("code")]
+    assert places.tolist() == np.repeat([2.0, 0.0, 1.0], [30, 90, ROWS - 120]).tolist()
+    assert np.isnan(content._ordered(frame, columns["code"])).all()  # a rank correlation would depend on the codes
+
+
+def test_dates_are_shown_as_dates():
+    days, seconds = 19_000.0 + np.arange(ROWS), 1.7e9 + 60.0 * np.arange(ROWS)
+    said = {"day": "'1.2.2022' is read as 19000, days since 1970-01-01; 'NA' is read as missing"}
+    said |= {"time": "'x' is read as 1, seconds since 1970-01-01"}
+    said |= {"clock": "'9:05' is read as 1, seconds since midnight", "year": said["day"]}
+    frame = replace(make_frame(day=days, time=seconds, clock=seconds, year=365.0 * (days % 2)), conversions=said)
+    columns = {column.name: column for column in describe(frame, "outcome")}
+    assert _spread(columns["day"]) == ["2022-01-08", "2022-03-29", "2022-06-16"]
+    assert _spread(columns["time"]) == ["2023-11-14 22:13", "2023-11-14 23:32", "2023-11-15 00:52"]
+    assert _spread(columns["clock"])[0] == "1.7e+09"
+    assert columns["year"].levels == ("1970-01-01", "1971-01-01")
+    assert _far(np.append(days, 2_932_896), "D")[0].startswith("9999-12-31 lies far")
+
+
+def test_labels_beyond_those_that_stand_by_themselves_are_taken_together():
+    frame = make_frame(code=np.arange(ROWS) % 8.0)
+    many = Frame("many.csv", {"a": np.arange(600) % 30.0, "b": np.arange(600.0)}, {}, 600, said={"a": "nominal"})
+    assert describe(many, "b")[0].concerns == ("the 6 rarest labels are taken together",)
+    assert describe(replace(frame, said={"code": "nominal"}), "outcome")[-1].concerns == ()
 
 
 @pytest.mark.slow

@@ -120,5 +120,6 @@ def test_elsewhere_there_is_none(capfd):
 
 def test_a_figure_that_is_not_known_does_not_stretch_the_strips():
     assert strip_end([(0.1, 0.02, 0.14), (0.03, 0.02, 0.08), (0.4, 0.9, 4.4), (0.0, 0.1, 0.19)]) == 0.19
+    assert strip_end([(0.008, 0.012, 0.04), (-0.02, 0.01, 0.0)]) == 0.04  # nothing is known: as far as any reaches
     assert strip_end([(0.0, 0.1, 0.3), (0.1, 0.2, 0.6)]) == 0.6  # none is known
     assert strip_end([(float("inf"), float("nan"), float("inf"))]) == 1.0

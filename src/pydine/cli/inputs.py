@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from pydine.cli.output.notes import waiting
 if TYPE_CHECKING:
     from pydine.inputs.files import Frame, TableFile
 
+KINDS = ("continuous", "ordinal", "nominal")
 MOST_COLUMNS = 1000  # that are compared with each other: half a million pairs
 
 
@@ -47,7 +48,8 @@ class Request:
 
     def read(self, table: TableFile, needed: Sequence[str], others: Sequence[str] = ()) -> Frame:
         """Read columns, those of the second list if they hold numbers that vary, or labels that repeat."""
-        said = kinds_of(self.options.kind)
+        asked = kinds_of(self.options.kind)
+        said = {column: kind for name, kind in asked.items() for column in table.find("--kind", [name])}
         labels = [name for name, kind in said.items() if kind == "nominal"]
         with waiting(f"Reading {table.source}"):
             frame = table.read(needed, others, sample=self.options.sample, seed=self.seed, labels=labels)
@@ -58,12 +60,17 @@ class Request:
                     f"{said[name]}; leave out --kind {name}={said[name]}."
                 )
         frame = replace(frame, said=said)
-        empty = [name for name in frame.without_values() if name not in needed]
+        empty = frame.without_values()
+        for name in (name for name in empty if name in needed):
+            raise ValueError(f"{table.source}: column {name!r} has no values; name another column.")
         frame = frame.without(dict.fromkeys(empty, "it has no values"))
         if self.options.nan is Missing.fail:
             frame.refuse_missing()
-        constant = [name for name in frame.constant() if name not in needed]
-        return _without_identifiers(frame.without(dict.fromkeys(constant, "it is constant")), needed)
+        constant = frame.constant()
+        if frame.n_samples > 1:
+            _refuse_constant(frame, [name for name in constant if name in needed])
+        idle = dict.fromkeys((name for name in constant if name not in needed), "it is constant")
+        return _without_identifiers(frame.without(idle), needed)
 
     def read_sides(self, sides: Sides, *, streamed: bool = False) -> tuple[list[list[str] | None], Frame]:
         """Open the file and read the columns of x, y and z; with the names of each side, None if there are none."""
@@ -71,6 +78,7 @@ class Request:
         chosen = (("-x", sides.x), ("-y", sides.y), ("-z", sides.z))
         names = [table.find(option, columns or ()) for option, columns in chosen]
         frame = self.read(table, [name for block in names for name in block])
+        _refuse_identifiers(frame, frame)
         return [block or None for block in names], frame
 
     def read_many(
@@ -93,19 +101,45 @@ class Request:
                 f"name some with --column, or {hint}."
             )
         frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
+        _refuse_identifiers(frame, needed)
         nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]
         return _without_identifiers(frame.without(dict.fromkeys(nameless, "it has no name")), needed)
 
 
 def _without_identifiers(frame: Frame, needed: Sequence[str]) -> Frame:
     """Leave out columns of labels of which hardly any repeats."""
+    found = _identifiers(frame, [name for name in frame if name not in needed])
+    return frame.without({name: f"it {why}" for name, why in found.items()})
+
+
+def _refuse_identifiers(frame: Frame, needed: Iterable[str]) -> None:
+    """Refuse columns of labels of which hardly any repeats where they are what is asked about."""
+    for name, why in _identifiers(frame, needed).items():
+        mend = "name another column" if name in frame.levels else f"leave out --kind {name}=nominal"
+        raise ValueError(f"{frame.source}: column {name!r} {why}; {mend}.")
+
+
+def _identifiers(frame: Frame, names: Iterable[str]) -> dict[str, str]:
+    """Columns of labels, among those named, of which hardly any repeats, and how many labels there are."""
     import numpy as np
 
     from pydine.inputs.kinds import identifier, is_identifier
 
-    labels = [name for name, kind in frame.kinds.items() if kind == "nominal" and name in frame and name not in needed]
+    labels = [name for name in names if frame.kinds.get(name) == "nominal"]
     there = {name: frame[name][np.isfinite(frame[name])] for name in labels}
-    return frame.without({name: f"it {identifier(values)}" for name, values in there.items() if is_identifier(values)})
+    return {name: identifier(values) for name, values in there.items() if is_identifier(values)}
+
+
+def _refuse_constant(frame: Frame, names: Iterable[str]) -> None:
+    """Refuse columns that hold one value where they are what is asked about."""
+    import numpy as np
+
+    for name in names:
+        value = np.nanmax(np.where(np.isfinite(frame[name]), frame[name], np.nan))
+        shown = repr(frame.levels[name][int(value)]) if name in frame.levels else f"{value:.6g}"
+        raise ValueError(
+            f"{frame.source}: column {name!r} must vary, but is constant ({shown} in every row); name another column."
+        )
 
 
 def kinds_of(options: Sequence[str] | None) -> dict[str, str]:
@@ -116,4 +150,7 @@ def kinds_of(options: Sequence[str] | None) -> dict[str, str]:
         if not (equals and name):
             raise typer.BadParameter(f"must be COLUMN=KIND, such as code=nominal, not {option!r}", param_hint="--kind")
         kinds[name] = kind.strip()
+        if kinds[name] not in KINDS:
+            choices = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
+            raise typer.BadParameter(f"must name one of {choices}, not {kinds[name]!r}", param_hint=f"--kind {name}=")
     return kinds

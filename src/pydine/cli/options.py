@@ -119,7 +119,7 @@ class Reading:
             "--kind",
             metavar="COLUMN=KIND",
             help="What a column is, where it is not what its values say: [bold]continuous[/bold], "
-            "[bold]ordinal[/bold] or [bold]nominal[/bold]; as often as needed.",
+            "[bold]ordinal[/bold] or [bold]nominal[/bold]; several columns with commas, as often as needed.",
         ),
     ] = None
     sample: Annotated[

@@ -248,7 +248,7 @@ def make_report(
 
 def _ordered(frame: Frame, column: Column) -> FloatArray:
     """The values of a column that have an order, shape (n,), or NaN."""
-    return np.full(frame.n_samples, np.nan) if column.is_text and len(column.levels) > 2 else frame[column.name]
+    return np.full(frame.n_samples, np.nan) if column.is_labels and len(column.levels) > 2 else frame[column.name]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.inputs.files import Frame
+from pydine.inputs.files.dates import DAYS, SECONDS
 from pydine.inputs.kinds import LEVEL_ROWS, Kind, kind_of, pooled
 from pydine.inputs.table import signature_of
 from pydine.types import FloatArray
 
-__all__ = ["Column", "describe", "kinds_in", "places_of"]
+__all__ = ["Column", "describe", "kinds_in", "moment", "places_of"]
 
 BINS = 16  # of a small histogram
 FEW_VALUES = 10  # different values that are drawn one by one
@@ -29,10 +30,10 @@ class Column:
     name : str
     kind : Kind
         What its values are: continuous, ordinal or nominal.
-    is_text : bool
-        Whether it is made of labels that are text: it has no smallest and no largest value then.
+    is_labels : bool
+        Whether its values are labels, be they text or codes: it has no smallest and no largest value then.
     low, median, high : float
-        The smallest, the middle and the largest value; NaN of text.
+        The smallest, the middle and the largest value; NaN of labels.
     n_distinct : int
         Different values.
     n_missing : int
@@ -42,6 +43,8 @@ class Column:
     levels : tuple of str
         Its different values as text, if they are few or labels: numbers in order, labels by how frequent they are, the
         rare ones together. Otherwise empty.
+    clock : str
+        What its numbers count since 1970: days ("D"), seconds ("s"), or nothing of the kind ("").
     copy_of : str or None
         An earlier column, or the target, of which this one is a strictly monotone function.
     concerns : tuple of str
@@ -50,7 +53,7 @@ class Column:
 
     name: str
     kind: Kind
-    is_text: bool
+    is_labels: bool
     low: float
     median: float
     high: float
@@ -58,6 +61,7 @@ class Column:
     n_missing: int
     histogram: tuple[int, ...]
     levels: tuple[str, ...]
+    clock: str
     copy_of: str | None
     concerns: tuple[str, ...]
 
@@ -80,10 +84,10 @@ def describe(frame: Frame, target: str) -> tuple[Column, ...]:
     for name, values in frame.items():
         original = first[signatures[name]]
         copy_of = None if original == name else original
-        if name in frame.levels:
-            described.append(_labels(frame, name, values, kinds[name], copy_of))
+        if name in frame.levels or kinds[name] is Kind.NOMINAL:
+            described.append(_labels(name, values, kinds[name], frame, copy_of))
         else:
-            described.append(_numbers(name, values, kinds[name], copy_of))
+            described.append(_numbers(name, values, kinds[name], _clock(frame, name), copy_of))
     return tuple(described)
 
 
@@ -116,34 +120,59 @@ def _signature(values: FloatArray, kind: Kind) -> bytes:
     return np.packbits(finite).tobytes() + signature_of(values[finite], kind)
 
 
-def _labels(frame: Frame, name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> Column:
+def _labels(name: str, values: FloatArray, kind: Kind, frame: Frame, copy_of: str | None) -> Column:
     there = np.isfinite(values)
     places = places_of(frame, name)[there].astype(np.intp)
-    codes = values[there].astype(np.intp)
-    different, counts = np.unique(codes, return_counts=True)
-    named = [frame.levels[name][different[i]] for i in _order(counts).tolist()]
+    different, counts = np.unique(values[there], return_counts=True)
+    text, clock = frame.levels.get(name), _clock(frame, name)
+    named = [text[int(code)] if text else _written(code, clock, 15) for code in different[_order(counts)].tolist()]
     if len(named) > FEW_VALUES:
         named = [*named[: FEW_VALUES - 1], f"{len(named) - FEW_VALUES + 1} {OTHERS}"]
-    coded = pooled(values[there])[1]
-    n_rare = sum(place == max(coded.values()) for place in coded.values())
-    concerns = (f"{n_rare} labels with fewer than {LEVEL_ROWS} rows are taken together",) if n_rare > 1 else ()
     return Column(
         name,
         kind,
-        is_text=True,
+        is_labels=True,
         low=np.nan,
         median=np.nan,
         high=np.nan,
         n_distinct=len(different),
-        n_missing=len(values) - len(codes),
+        n_missing=len(values) - len(places),
         histogram=tuple(np.bincount(places, minlength=len(named)).tolist()),
         levels=tuple(named),
+        clock=clock,
         copy_of=copy_of,
-        concerns=concerns,
+        concerns=tuple(_taken_together(values[there], counts)),
     )
 
 
-def _numbers(name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> Column:
+def _taken_together(codes: FloatArray, counts: NDArray[np.intp]) -> list[str]:
+    """Which labels are taken for one, by their codes (n,) and how many rows each has."""
+    places = list(pooled(codes)[1].values())
+    n_rare = places.count(max(places))
+    if n_rare < 2:
+        return []
+    is_rare = np.sort(counts)[n_rare - 1] < LEVEL_ROWS
+    which = f"{n_rare} labels with fewer than {LEVEL_ROWS} rows" if is_rare else f"the {n_rare} rarest labels"
+    return [f"{which} are taken together"]
+
+
+def moment(value: float, clock: str) -> str:
+    """A number that counts days or seconds since 1970, as a date, with the time in minutes."""
+    whole = round(value)
+    then = np.datetime64(whole, "D") if clock == "D" else np.datetime64(whole, "s")
+    return str(then)[:16].replace("T", " ")
+
+
+def _written(value: float, clock: str, digits: int = 6) -> str:
+    return moment(value, clock) if clock else f"{value:.{digits}g}"
+
+
+def _clock(frame: Frame, name: str) -> str:
+    conversion = frame.conversions.get(name, "")
+    return "D" if DAYS in conversion else "s" if SECONDS in conversion else ""
+
+
+def _numbers(name: str, values: FloatArray, kind: Kind, clock: str, copy_of: str | None) -> Column:
     there = values[np.isfinite(values)]
     low, median, high = np.quantile(there, (0.0, 0.5, 1.0)).tolist()
     different, counts = np.unique(there, return_counts=True)
@@ -153,20 +182,21 @@ def _numbers(name: str, values: FloatArray, kind: Kind, copy_of: str | None) -> 
     return Column(
         name,
         kind,
-        is_text=False,
+        is_labels=False,
         low=low,
         median=median,
         high=high,
         n_distinct=len(different),
         n_missing=len(values) - len(there),
         histogram=tuple((counts if is_few else np.bincount(steps, minlength=BINS)).tolist()),
-        levels=tuple(f"{value:.6g}" for value in different.tolist()) if is_few else (),
+        levels=tuple(_written(value, clock) for value in different.tolist()) if is_few else (),
+        clock=clock,
         copy_of=copy_of,
-        concerns=tuple(_far(there)),
+        concerns=tuple(_far(there, clock)),
     )
 
 
-def _far(values: FloatArray) -> list[str]:
+def _far(values: FloatArray, clock: str = "") -> list[str]:
     """Whether a value lies far from all others, as codes do; the end of a long tail does not."""
     lower, middle, upper = np.quantile(values, (0.25, 0.5, 0.75))
     distances = np.unique(np.abs(values - middle))
@@ -175,5 +205,5 @@ def _far(values: FloatArray) -> list[str]:
         return []
     away, gap = distances[-1], distances[-1] - distances[-2]
     if upper > lower and gap > max(FAR * (upper - lower), 0.5 * away):
-        return [f"{farthest:.6g} lies far from the rest: an error, or a code for a missing value?"]
+        return [f"{_written(farthest, clock)} lies far from the rest: an error, or a code for a missing value?"]
     return []

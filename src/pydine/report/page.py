@@ -18,11 +18,11 @@ import numpy as np
 
 from pydine.inputs.kinds import Kind
 from pydine.report import figures
-from pydine.report.calibration import FlowFit, n_folds
+from pydine.report.calibration import FlowFit, most_context, n_folds
 from pydine.report.content import LEVEL, Ranked, Report
-from pydine.report.description import Column
+from pydine.report.description import Column, moment
 from pydine.report.markup import json_for_script, name, nats, percent, pvalue, quantity, shortened, shown, signed
-from pydine.report.prose import MEANINGS, adds, left_out, summary, trust
+from pydine.report.prose import MEANINGS, adds, is_partial, left_out, summary, trust
 from pydine.results import PairwiseInformation
 from pydine.results.intervals import interval_ends
 from pydine.show.cards import strip_end
@@ -37,6 +37,7 @@ SHOWN_COLUMNS = 25
 LONGEST_RANKED = 20  # letters of a name beside its strip: beginnings and ends are what differs
 COLUMNS_HEADER = ["column", "kind", "min", "median", "max", "distinct", "missing", "remarks"]
 FEW_ROWS = "There are too few rows to hold some out."
+ONLY_LABELS = "The other columns are labels, which the flow of a column of numbers is not given here."
 P_ALONE = '<th scope="col" class="number wide">p</th>'
 KINDS = {Kind.CONTINUOUS: "numbers", Kind.ORDINAL: "steps", Kind.NOMINAL: "labels"}
 COMMON, LONGEST_LABEL = 3, 12  # labels that are shown of a column, and their letters
@@ -227,7 +228,8 @@ def _column(column: Column, report: Report) -> str:
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
-    ends = " · ".join(_common(column) if column.is_text else map(quantity, (column.low, column.median, column.high)))
+    parts = _common(column) if column.is_labels else _spread(column)
+    ends = " · ".join(f"<span>{part}</span>" for part in parts)  # a line ends between them
     share = column.n_missing / report.n_samples
     gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
     missing = f'<span title="{column.n_missing:,} rows">{gauge} {share:.1%}</span>' if column.n_missing else "–"
@@ -236,17 +238,26 @@ def _column(column: Column, report: Report) -> str:
     bars = figures.bars(column.histogram, "histogram")
     return (
         f'<tr><th scope="row">{name(column.name)}</th><td class="wide">{KINDS[column.kind]}</td>'
-        f'<td class="wide">{bars}</td><td class="ends">{ends}</td>'
+        f'<td class="wide">{bars}</td><td class="ends"><small class="narrow">{KINDS[column.kind]}</small>{ends}</td>'
         f'<td class="number wide">{column.n_distinct:,}</td><td class="number wide">{missing}</td>'
         f"<td>{lacks}{'; '.join(notes)}</td></tr>"
     )
 
 
+def _spread(column: Column) -> list[str]:
+    """The smallest, the middle and the largest value of a column."""
+    ends = column.low, column.median, column.high
+    return [moment(value, column.clock) if column.clock else quantity(value) for value in ends]
+
+
 def _common(column: Column) -> list[str]:
-    """The most frequent labels of a column of text, with their shares."""
+    """The most frequent labels of a column, with their shares, which a label that is a number must not run into."""
     total = sum(column.histogram)
     pairs = list(zip(column.levels, column.histogram, strict=True))[:COMMON]
-    return [f"{shown(shortened(label, LONGEST_LABEL))} {percent(count / total)}" for label, count in pairs]
+    return [
+        f"{shown(shortened(label, LONGEST_LABEL))}&nbsp;<small>{percent(count / total)}</small>"
+        for label, count in pairs
+    ]
 
 
 def _long_table(head: str, rows: list[str], most: int, what: str, kind: str = "") -> str:
@@ -310,8 +321,10 @@ def _graph(report: Report, order: list[int]) -> str:
     edges = int((report.graph.adjusted_pvalues[report.graph.pairs] <= report.alpha).sum())
     total = len(report.graph.pairs[0])
     how = ", as far as lines in normal scores and shares of labels tell" if report.is_linear_graph else ""
+    if not edges:
+        return f"<p>Among {total:,} pairs no dependence was found once all the other columns are known{how}.</p>"
     lead = (
-        f"<p>{edges:,} of {total:,} pairs still {'depends' if edges == 1 else 'depend'} on each other once all the "
+        f"<p>{edges:,} of {total:,} pairs {'depends' if edges == 1 else 'depend'} on each other once all the "
         f"other columns are known{how}. The wider the line, the more is left; lines of the target are coloured. "
         "Columns that are close in the matrix are neighbours here.</p>"
     )
@@ -321,15 +334,17 @@ def _graph(report: Report, order: list[int]) -> str:
 def _fits(report: Report) -> str:
     if not report.fits:
         is_label = any(column.name == report.target and column.kind is Kind.NOMINAL for column in report.columns)
-        why = "The target is made of labels, of which there is no flow." if is_label else FEW_ROWS
-        return f"<p>{why}</p>"
+        why = FEW_ROWS if most_context(report.n_complete) < 1 else ONLY_LABELS
+        return f"<p>{'The target is made of labels, of which there is no flow.' if is_label else why}</p>"
     target = report.fits[0]
     given = f"{len(target.context):,} other column{'s' if len(target.context) > 1 else ''}"
-    if len(target.context) < sum(column.copy_of is None for column in report.columns) - 1:
+    if is_partial(target, report):
         given = f"the {len(target.context):,} columns of numbers that tell most about it"
+    kind = next(column.kind for column in report.columns if column.name == target.name)
+    spread = " Equal values were spread, which blurs what is told of steps." if kind is Kind.ORDINAL else ""
     lead = (
         f"<p>{target.n_rows:,} rows were divided into {n_folds(target.n_rows)} parts, and each part was predicted by "
-        f"flows that had seen the others only. {name(target.name)} was given {given}.</p>"
+        f"flows that had seen the others only. {name(target.name)} was given {given}.{spread}</p>"
     )
     thirds = ("lowest third expected", "middle third", "highest third expected")
     panels = [("all rows", target.histogram), *zip(thirds, target.by_third, strict=True)]

@@ -38,8 +38,8 @@ def points_of(frame: Frame, columns: tuple[Column, ...], seed: int) -> Points:
         whole = frame[column.name]
         finite = np.isfinite(whole)
         if column.levels:
-            places = places_of(frame, column.name) if column.is_text else np.full(len(whole), np.nan)
-            if not column.is_text:
+            places = places_of(frame, column.name) if column.is_labels else np.full(len(whole), np.nan)
+            if not column.is_labels:
                 places[finite] = np.unique(whole[finite], return_inverse=True)[1]
             values[i] = places[rows]
             continue

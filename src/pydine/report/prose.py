@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pydine.inputs.checks import enumeration
+from pydine.inputs.kinds import Kind
 from pydine.report.calibration import FlowFit
 from pydine.report.content import Answer, Ranked, Report
 from pydine.report.markup import name, nats, shown
@@ -22,8 +23,8 @@ def summary(report: Report) -> list[str]:
     sentences = [_of_ranking(report)]
     if any(row.given_rest for row in report.ranking):
         sentences.append(_of_rest(report))
-    if report.fits:
-        sentences.append(_of_fit(report.fits[0]))
+    if report.fits and not _is_blurred(report):
+        sentences.append(_of_fit(report.fits[0], report))
     return [*sentences, _of_pairs(report)]
 
 
@@ -33,10 +34,11 @@ def trust(report: Report) -> list[str]:
     far = [column.name for column in report.columns if any("lies far" in concern for concern in column.concerns)]
     if far:
         sentences.append(f"Values of {_names(far)} that lie far from the rest may be codes for missing ones.")
-    copies = [column.name for column in report.columns if column.copy_of is not None]
+    copies = {column.name: column.copy_of for column in report.columns if column.copy_of is not None}
     if copies:
-        verb = "is a copy" if len(copies) == 1 else "are copies"
-        sentences.append(f"{_names(copies)} {verb} of another column, and left out where the rest is given.")
+        original = next(iter(copies.values()))
+        said = f"is a copy of {name(original)}" if len(copies) == 1 else "are copies of other columns"
+        sentences.append(f"{_names([*copies])} {said}, and left out where the rest is given.")
     if report.n_complete < report.n_samples:
         sentences.append(
             f"Values are missing: figures alone use the rows that have both columns, figures given the rest the "
@@ -77,9 +79,9 @@ def left_out(report: Report) -> str:
     if report.conversions or report.notes:
         read = "".join(f"<li>{shown(note)}</li>" for note in report.notes)
         read += "".join(f"<li>{name(text)}: {shown(how)}</li>" for text, how in report.conversions.items())
-        parts.append(
-            f"<details><summary>How {len(report.conversions):,} columns were read</summary><ul>{read}</ul></details>"
-        )
+        count = len(report.conversions)
+        what = "the file was" if not count else "1 column was" if count == 1 else f"{count:,} columns were"
+        parts.append(f"<details><summary>How {what} read</summary><ul>{read}</ul></details>")
     return "".join(parts)
 
 
@@ -137,12 +139,26 @@ def adds(row: Ranked, alpha: float) -> bool:
     return row.given_rest is not None and row.given_rest.adjusted <= alpha
 
 
-def _of_fit(fit: FlowFit) -> str:
+def is_partial(fit: FlowFit, report: Report) -> bool:
+    """Whether the flow was given only some of the other columns."""
+    return len(fit.context) < sum(column.copy_of is None for column in report.columns) - 1
+
+
+def _is_blurred(report: Report) -> bool:
+    """Whether the flow, which spreads equal values of its column, saw less than a column tells of the steps alone."""
+    fit = report.fits[0]
+    kind = next(column.kind for column in report.columns if column.name == fit.name)
+    most = max(row.alone.value for row in report.ranking if row.name in fit.context)
+    return kind is Kind.ORDINAL and fit.flow_gain.value < most
+
+
+def _of_fit(fit: FlowFit, report: Report) -> str:
     gain, beyond = fit.flow_gain, fit.beyond_linear
-    if gain.value < CLEAR * gain.standard_error:
+    is_one, some = len(fit.context) == 1, is_partial(fit, report)
+    given = _names(fit.context) if is_one or some else "the others"
+    if gain.value <= CLEAR * gain.standard_error:
         return (
-            f"On rows that it has not seen, the flow of {name(fit.name)} given the others predicts no better than "
-            "without them."
+            f"On rows that it has not seen, the flow of {name(fit.name)} given {given} predicts no better than without."
         )
     if beyond.value > CLEAR * beyond.standard_error:
         compared = f", {nats(beyond.value)} more than a linear model"
@@ -150,9 +166,9 @@ def _of_fit(fit: FlowFit) -> str:
         compared = f", {nats(-beyond.value)} less than a linear model: the flow fits badly here"
     else:
         compared = ", and a linear model does as well"
+    who = f"{given} predicts" if is_one else f"Together {given if some else 'the other columns'} predict"
     return (
-        f"Together the other columns predict {name(fit.name)} better by {nats(gain.value)} nats a row, on rows that "
-        f"the flow has not seen{compared}."
+        f"{who} {name(fit.name)} better by {nats(gain.value)} nats a row, on rows that the flow has not seen{compared}."
     )
 
 
@@ -193,7 +209,8 @@ together more often than that. <i>Mixture</i> and <i>flow</i>: a shape of its ow
 labels and steps: a <i>table</i> of shares, or <i>mixed</i> with models that know the order of steps.""",
     "Kinds of column": """
 <i>Numbers</i> hardly repeat. <i>Steps</i> have an order: counts, grades, numbers of which many are equal. <i>Labels</i>
-have none: text, yes and no, whatever has two values. A wrong one is put right with --kind, such as --kind code=nominal.
+have none: text, yes and no, whatever has two values. A wrong one is put right with <code>--kind</code>, such as
+<code>--kind code=nominal</code>.
 """,
     "Held-out likelihood": """
 How well models predict rows that they have not seen, in nats a row: one that ignores the other columns (marginal), a

@@ -76,7 +76,7 @@ def strip_end(figures: Sequence[tuple[float, float, float]]) -> float:
     finite = [(value, error, high) for value, error, high in figures if math.isfinite(high) and math.isfinite(value)]
     highest = max((value for value, error, _ in finite if error <= value), default=0.0)
     known = [high for value, error, high in finite if error <= value or high <= 2.0 * highest]
-    return max(known or [high for _, _, high in finite], default=1.0) or 1.0
+    return max(known, default=0.0) or max((high for _, _, high in finite), default=0.0) or 1.0
 
 
 def figure(value: float, error: float, unit: str = "") -> str:

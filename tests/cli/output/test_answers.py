@@ -141,3 +141,29 @@ def test_names_are_printed_as_they_are(run, folder):
 
 def test_no_colour_where_nobody_looks(run):
     assert "\x1b" not in run("mi", "data.csv", "-x", "cause", "-y", "outcome").stdout
+
+
+def test_the_sentences_of_a_ranking(run, folder):
+    frame = make_frame().drop("name", "one")
+    frame.with_columns(Code=pl.int_range(ROWS) % 4, town=pl.lit("a")).write_csv(folder / "codes.csv")
+    said = run("rank", "codes.csv", "-t", "Code", "-c", "noise,outcome").stdout
+    assert "No column was found to tell anything about Code." in said
+    assert "Ordinal: Code; the others are continuous" in said
+    said = run("rank", "codes.csv", "-t", "noise", "-c", "Code", "--kind", "Code=nominal").stdout
+    assert "Code was not found to tell anything about noise." in said
+    assert "Nominal: Code; the others are continuous\n150 rows; ± is one standard error; p is given the rest\n" in said
+    said = run("rank", "codes.csv", "-t", "outcome", "-c", "cause").stdout
+    assert "cause tells about outcome." in said
+    assert "continuous" not in said
+    record = json.loads(run("rank", "codes.csv", "-t", "outcome", "-c", "cause,Code", "--json").stdout)
+    assert {line["column"]: line["kind"] for line in record["columns"]} == {"cause": "continuous", "Code": "ordinal"}
+
+
+def test_a_kind_is_said_of_several_columns_and_of_those_that_are_left_out(run, folder):
+    frame = make_frame().with_columns(a=pl.int_range(ROWS) % 4, b=pl.int_range(ROWS) // 10 % 3)
+    frame.write_csv(folder / "kinds.csv")
+    question = ("rank", "kinds.csv", "-t", "noise", "--without", "cause,proxy,outcome", "--json")
+    done = run(*question, "--kind", "a,b,one,cause=nominal")
+    assert {line["column"]: line["kind"] for line in json.loads(done.stdout)["columns"]} == dict.fromkeys(
+        "ab", "nominal"
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydine.cli import options
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import Request
-from pydine.cli.output.answers import answer, facts, page, plain_table
+from pydine.cli.output.answers import answer, facts, page, plain_table, why_few
 from pydine.cli.output.files import check_place
 from pydine.cli.output.graphs import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
 from pydine.cli.output.notes import listening, tell
@@ -55,7 +55,7 @@ def graph(
     constant = dict.fromkeys(whole.constant(), "it is constant in the rows that have all columns")
     frame, whole = frame.without(constant), whole.without(constant)
     if len(frame) < 2:
-        raise ValueError(f"{frame.source} has fewer than two columns to compare.")
+        raise ValueError(f"{frame.source} has fewer than two columns to compare; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs):
         from pydine.integrations.causal_learn import pc
 

@@ -13,7 +13,7 @@ from pydine.cli import options
 from pydine.cli.commands.strongest import Strongest, answer_strongest
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import Request
-from pydine.cli.output.answers import answer, facts, lines_of, page, plain_table, pvalue, write_csv
+from pydine.cli.output.answers import answer, facts, lines_of, page, plain_table, pvalue, why_few, write_csv
 from pydine.cli.output.files import check_place, save, save_figure
 from pydine.cli.output.notes import listening, tell
 
@@ -89,7 +89,7 @@ def matrix(
         return
     frame = request.read_many(table, chosen, known, hint="pass --top 1000 for the strongest pairs")
     if len(frame) - len(known) < 2:
-        raise ValueError(f"{frame.source} has fewer than two columns to compare.")
+        raise ValueError(f"{frame.source} has fewer than two columns to compare; {why_few(frame)}.")
     settings = {**work.settings(frame), "base": base.value, "cache": cache}
     with listening(frame.source) as said, work.running(work.jobs):
         from pydine.questions.pairwise import fit_shard, pairwise_information

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydine.cli import options
 from pydine.cli.engine import Distributed
-from pydine.cli.inputs import Request
-from pydine.cli.output.answers import answer, console, facts, page, plain_table, pvalue, some, value
+from pydine.cli.inputs import KINDS, Request
+from pydine.cli.output.answers import answer, console, facts, page, plain_table, pvalue, some, value, why_few
 from pydine.cli.output.notes import Harmless, listening, tell
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pydine.questions.ranking import RankedColumn, Ranking
 
+MOST_KINDS = 40  # names of a kind that are printed
 EXAMPLES = options.example(
     "pydine rank patients.csv --target glucose",
     "pydine rank patients.csv --target glucose --without patient_id --csv > ranking.csv",
@@ -44,11 +45,11 @@ def rank(
     form = printed.form
     request = Request(file, reading, work.seed)
     table = request.open()
-    (target,) = table.find("--target", [target])
+    target = table.find_one("--target", target)
     frame = request.read_many(table, chosen, needed=[target])
     features = [name for name in frame if name != target]
     if not features:
-        raise ValueError(f"{frame.source} has no column to rank beside {target!r}.")
+        raise ValueError(f"{frame.source} has no column to rank beside {target!r}; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs), _streamed(form) as watch:
         from pydine.questions.ranking import rank
 
@@ -110,7 +111,12 @@ def _line(ranked: RankedColumn) -> dict[str, Any]:
             f"correlation_{suffix}": None if estimate is None else estimate.correlation,
             f"explained_{suffix}": None if estimate is None else estimate.explained,
         }
-    return {**line, "adds_nothing": ranked.adds_nothing}
+    return {**line, "adds_nothing": ranked.adds_nothing, "kind": _kind(ranked.alone.kinds[0])}
+
+
+def _kind(kinds: tuple[str, ...]) -> str:
+    """What a column was taken for; where all are continuous, an estimate says nothing of it."""
+    return kinds[0] if kinds else "continuous"
 
 
 def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
@@ -138,10 +144,14 @@ def _said(ranking: Ranking) -> list[str]:
     """What the table says, in a sentence or two."""
     if ranking.why_no_rest:
         return [f"What columns tell given the rest cannot be said: {ranking.why_no_rest}"]
-    nothing = ranking.add_nothing
+    nothing, told = ranking.add_nothing, [column for column in ranking if column.adjusted_alone <= ranking.alpha]
+    if len(nothing) == len(ranking) and not told:
+        which = f"{nothing[0]} was not found" if len(nothing) == 1 else "No column was found"
+        return [f"{which} to tell anything about {ranking.target}."]
     if not nothing:
-        return ["Every column adds something."]
-    count = f"{len(nothing)} of {len(ranking)} columns add nothing that was found to what the others tell."
+        return ["Every column adds something." if len(ranking) > 1 else f"{told[0].name} tells about {ranking.target}."]
+    verb = "adds" if len(nothing) == 1 else "add"
+    count = f"{len(nothing)} of {len(ranking)} columns {verb} nothing that was found to what the others tell."
     alone = [column.name for column in ranking if column.adds_nothing and column.adjusted_alone <= ranking.alpha]
     together = f" {some(alone)} tell something alone: leave out one at a time." if len(alone) > 1 else ""
     return [count + together]
@@ -152,4 +162,16 @@ def _how(ranking: Ranking, uneven: bool) -> str:
     rest = ""
     if ranking.screened:
         rest = f"; the rest is the {len(ranking.screened) - 1} of {len(ranking) - 1} other columns that tell most"
-    return f"{rows}{rest}; ± is one standard error; p is given the rest, adjusted for {len(ranking)} columns"
+    adjusted = f", adjusted for {len(ranking)} columns" if len(ranking) > 1 else ""
+    return f"{_kinds(ranking)}{rows}{rest}; ± is one standard error; p is given the rest{adjusted}"
+
+
+def _kinds(ranking: Ranking) -> str:
+    """What columns were taken for, in a line of its own, unless all are continuous."""
+    kinds = {column.name: _kind(column.alone.kinds[0]) for column in ranking}
+    kinds[ranking.target] = max((_kind(column.alone.kinds[1]) for column in ranking), key=KINDS.index)
+    named = {kind: [name for name in kinds if kinds[name] == kind] for kind in reversed(KINDS)}
+    said = [f"{kind}: {some(names, MOST_KINDS)}" for kind, names in named.items() if names and kind != KINDS[0]]
+    others = ["the others are continuous"] if named[KINDS[0]] else []
+    line = "; ".join([*said, *others])
+    return f"{line[0].upper()}{line[1:]}\n" if said else ""

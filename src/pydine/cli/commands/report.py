@@ -13,7 +13,7 @@ from pydine._version import __version__
 from pydine.cli import options
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import Request
-from pydine.cli.output.answers import done_to
+from pydine.cli.output.answers import done_to, why_few
 from pydine.cli.output.files import save
 from pydine.cli.output.notes import listening, note, tell
 
@@ -46,9 +46,11 @@ def report(
     """
     request = Request(file, reading, work.seed)
     table = request.open()
-    (target,) = table.find("--target", [target])
+    target = table.find_one("--target", target)
     _check_out(out, file)
     frame = request.read_many(table, chosen, needed=[target])
+    if len(frame) < 2:
+        raise ValueError(f"{frame.source} has no column to report on beside {target!r}; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs):
         from pydine.report import make_report, to_html
 
@@ -72,6 +74,8 @@ def _check_out(out: Path, file: str) -> None:
     """Refuse, before the work and not after, a place where nothing can be written or the data are."""
     if out.is_dir():
         raise ValueError(f"{out} is a directory; name a file in it, such as {out / 'report.html'}.")
+    if out.suffix.lower() not in ("", ".html", ".htm"):
+        raise ValueError(f"{out}: a report is a page of HTML; end the name in .html.")
     if not out.parent.is_dir():
         raise ValueError(f"there is no directory {out.parent} to write {out.name} into; make it first.")
     if out.exists() and Path(file).exists() and out.samefile(file):

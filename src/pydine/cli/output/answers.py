@@ -172,8 +172,7 @@ def done_to(frame: Frame) -> list[str]:
         alike.setdefault(how, []).append(name)
     lines += [f"Read: {some(names)}: {how}." for how, names in alike.items()]
     if frame.left_out:
-        named = ", ".join(f"{name!r} ({reason})" for name, reason in frame.left_out.items())
-        lines.append(f"Left out: {_count(len(frame.left_out), 'column')}: {named}.")
+        lines.append(f"Left out: {_count(len(frame.left_out), 'column')}: {_reasons(frame)}.")
     if missing := frame.missing:
         most = sorted(missing, key=lambda name: -missing[name])
         listed = [f"{name} {_share(missing[name] / frame.n_samples)}" for name in most[:SHOWN_NOTES]]
@@ -182,14 +181,23 @@ def done_to(frame: Frame) -> list[str]:
     return lines
 
 
+def why_few(frame: Frame) -> str:
+    """Why there are not enough columns, or else what to do."""
+    return f"left out: {_reasons(frame)}" if frame.left_out else "name more with --column, or leave that option out"
+
+
+def _reasons(frame: Frame) -> str:
+    return ", ".join(f"{name!r} ({reason})" for name, reason in frame.left_out.items())
+
+
 def _share(part: float) -> str:
     return "<1%" if part < 0.01 else f"{part:.0%}"
 
 
-def some(names: Sequence[str]) -> str:
+def some(names: Sequence[str], most: int = SHOWN_NOTES) -> str:
     """Write names with commas, those beyond a few as a count."""
-    more = f" and {len(names) - SHOWN_NOTES} more" if len(names) > SHOWN_NOTES else ""
-    return ", ".join(names[:SHOWN_NOTES]) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _count(number: int, noun: str) -> str:

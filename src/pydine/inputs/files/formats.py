@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ REFUSED = {
     "feather 1": "is a Feather file of version 1; write it again as Feather 2, Parquet or CSV",
     "workbook": "is a workbook; save the sheet as CSV",
 }
+JSON = re.compile(rb'\s*(?:\{\s*"|\[\s*[\[{])')  # how objects, and lists of objects or rows, begin
 NUMBER_BYTES = 8
 
 
@@ -95,6 +97,8 @@ def _open(content: Content, kind: str, header: bool | None, separator: str | Non
             f"{source} is neither text nor Parquet, Feather, Arrow, .npy or .npz; if it comes from another program, "
             "export it as CSV."
         )
+    if kind == "text" and JSON.match(head):
+        raise ValueError(f"{source} is JSON; write it as CSV or Parquet.")
     if find_spec("polars") is None:
         raise ImportError(f"reading {source} needs polars; install it with: pip install polars", name="polars")
     if kind != "text":

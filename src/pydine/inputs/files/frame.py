@@ -109,6 +109,15 @@ class TableFile:
             self._check(option, name)
         return list(dict.fromkeys(found))
 
+    def find_one(self, option: str, wanted: str) -> str:
+        """Look up the one column that an option names."""
+        found = self.find(option, [wanted])
+        if len(found) > 1:
+            raise ValueError(
+                f"{self.source}: {option} must name one column, but {wanted!r} are {len(found)}; ask for one at a time."
+            )
+        return found[0]
+
     def _check(self, option: str, name: str) -> None:
         """Raise with the nearest name, as `pydine.inputs.columns` finds it, if there is no such column."""
         known = tuple(name for name in self.names if name)
@@ -168,7 +177,8 @@ class TableFile:
                     raise ValueError(
                         f"{self.source}: column {name!r} must hold numbers, but {reason}; {mend}."
                     ) from None
-                left_out[name] = str(reason)
+                mend = "" if reason.as_labels is None else f", unlike the rest; {MEND.format(name)}"
+                left_out[name] = f"{reason}{mend}"
             else:
                 columns[name] = read.values
                 said += [read.conversion] if read.conversion else []
@@ -248,9 +258,9 @@ class Frame(Mapping[str, FloatArray]):
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What columns are, as their text or somebody says; those that are left out are not in it."""
+        """What columns are, as their text or somebody says; those that are not here are not in it."""
         text = dict.fromkeys((name for name in self.levels if name in self.columns), "nominal")
-        return text | {name: kind for name, kind in self.said.items() if name not in self.left_out}
+        return text | {name: kind for name, kind in self.said.items() if name in self.columns}
 
     @property
     def n_samples(self) -> int:

@@ -1,7 +1,7 @@
 """Columns of any kind: the published tasks, and other families with known truth, beside nearest neighbours.
 
-python benchmarks/mixed.py [--seeds 100] [--sizes 500 2000] [--family-seeds 24 8] [--jobs 2] [--fresh]    writes
-                                                                           results/mixed.md and its CSV
+python benchmarks/mixed.py [--seeds 100] [--sizes 500 2000] [--family-seeds 24] [--jobs 2] [--fresh]    writes
+                                                                        results/mixed.md and its CSV
 """
 
 import common
@@ -21,12 +21,13 @@ from pydine.experiments.runner import Outcome, Task
 
 PUBLISHED_SIZES = 300, 1000
 METHODS = "dine", "mixed_neighbours"
+MORE_WITHOUT_Z = 4  # datasets of a family without z, for each one with z: these take little time
 LEAST_COVERAGE, SHARE_OF_BIAS, LARGEST_BIAS = 0.88, 0.05, 0.015
 
 NOTES = """
-Root mean square errors in nats over {seeds} datasets a task, and of the families over {family_seeds}. "theirs": of the
-authors' own estimator, from their result file (n = 1000). Estimates of nearest neighbours are cut at 0, which flatters
-them where the truth is 0; ours are not.
+Root mean square errors in nats. "theirs": of the authors' own estimator, from their result file (n = 1000). Estimates of
+nearest neighbours are cut at 0, which flatters them where the truth is 0; ours are not.
+A coverage of 0.95 is measured to 0.04 (two standard errors) with 100 datasets, to 0.02 with 400.
 "beyond": datasets in which an estimate is above the entropy of a discrete side.
 Truths are exact sums or quadratures (`mixed_tasks.py`).
 """.strip()
@@ -53,8 +54,8 @@ def _numbers(part):
     return values if len(np.unique(values)) < len(values) else values / values.std(axis=0)
 
 
-def tasks(seeds: int, of_sizes: dict[int, int]) -> list[Task]:
-    """The published tasks with so many datasets, and the families by their size with as many as that has."""
+def tasks(seeds: int, sizes: list[int], family_seeds: int) -> list[Task]:
+    """The published tasks and the families, with so many datasets of each."""
     found = [
         Task({"family": f"task {k}", "given": "z", "n": n, "seed": s}, partial(published_sample, k, n, s), METHODS)
         for k in PUBLISHED
@@ -65,8 +66,8 @@ def tasks(seeds: int, of_sizes: dict[int, int]) -> list[Task]:
         Task({"family": name, "given": given, "n": n, "seed": s}, partial(sample, name, given, n, s), METHODS)
         for name in FAMILIES
         for given in GIVEN
-        for n, family_seeds in of_sizes.items()
-        for s in range(family_seeds)
+        for n in sizes
+        for s in range(family_seeds if given else MORE_WITHOUT_Z * family_seeds)
     ]
 
 
@@ -81,6 +82,7 @@ def lines(rows: pd.DataFrame) -> list[dict[str, object]]:
                 "family": family,
                 "given": given,
                 "n": n,
+                "datasets": len(ours),
                 "truth": float(ours.truth.iloc[0]),
                 "bias": float(ours.bias.mean()),
                 "error": float(np.sqrt((ours.bias**2).mean())),
@@ -116,18 +118,20 @@ def bars(table: pd.DataFrame) -> list[common.Bar]:
 def main() -> None:
     parser = common.parser(__doc__, seeds=100)
     parser.add_argument("--sizes", type=int, nargs="+", default=[500, 2000])
-    parser.add_argument("--family-seeds", type=int, nargs="+", default=[24, 8], help="datasets a row, for each size")
+    parser.add_argument(
+        "--family-seeds", type=int, default=24, help="datasets of a family with z (default: %(default)s)"
+    )
     options = parser.parse_args()
-    of_sizes = dict(zip(options.sizes, options.family_seeds, strict=True))
     methods = {"dine": estimated, "mixed_neighbours": by_neighbours}
-    rows = common.run_from(options, tasks(options.seeds, of_sizes), "mixed", methods, scope=MIXED_ESTIMATES)
+    planned = tasks(options.seeds, options.sizes, options.family_seeds)
+    rows = common.run_from(options, planned, "mixed", methods, scope=MIXED_ESTIMATES)
     table = lines(rows)
     common.report(
         options.output / "mixed.md",
         "# Columns of any kind",
         common.bar_table(bars(pd.DataFrame(table))),
         common.markdown(table),
-        NOTES.format(seeds=options.seeds, family_seeds=", ".join(f"{m} (n = {n:,})" for n, m in of_sizes.items())),
+        NOTES,
         common.provenance(rows),
     )
 

@@ -99,6 +99,18 @@ def test_numbers_are_asked_about_as_if_there_were_no_kinds():
     np.testing.assert_array_equal(*matrices)
 
 
+def test_rows_beside_point_masses_are_asked_about_as_numbers():
+    """Where y is at none of its point masses either, both sides are continuous: the chain rule, to the last digit."""
+    rng = np.random.default_rng(1)
+    x, y = halves(rng)
+    z = rng.standard_normal(N)
+    bulk = ~np.isin(x, [-1.0, 1.0])
+    which = np.where(bulk, "none", x.astype("U4"))
+    parts = pydine.mutual_information(which, y, z), pydine.mutual_information(x[bulk], y[bulk], z[bulk])
+    whole = pydine.mutual_information(x, y, z)
+    assert whole.value == pytest.approx(parts[0].value + bulk.mean() * parts[1].value, abs=1e-9)
+
+
 def test_equal_labels_have_their_entropy():
     x = LABELS[np.random.default_rng(0).integers(0, 3, N)]
     shares = np.unique(x, return_counts=True)[1] / N

@@ -21,7 +21,7 @@ from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.estimate import closed_form, entropy_bound, fit_mixed
 from pydine.bases.kinds.ratios import MixedModels
 from pydine.bases.learning import between, with_unlearned
-from pydine.inputs.kinds import Kind, atoms_of
+from pydine.inputs.kinds import Kind, atoms_of, kind_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents
 from pydine.latents.kinds.question import MixedColumns
@@ -233,10 +233,16 @@ def _with(question: Question, i: int, values: FloatArray, kind: Kind, rows: RowA
     sides = (*question.x, *question.y)
     every = (*sides, *(k for k in question.given if np.ptp(table.columns[k][rows]) > 0.0))
     columns = np.array([values[rows] if k == i else table.columns[k][rows] for k in every])
-    kinds = tuple(kind if k == i else table.kind(k) for k in every)
+    kinds = tuple(kind if k == i else _kind_in(rows, table, k) for k in every)
     places, dx = tuple(range(len(every))), len(question.x)
     named = Table(columns, tuple(table.names[k] for k in every), None, kinds)
     return Question(named, places[:dx], places[dx : len(sides)], places[len(sides) :])
+
+
+def _kind_in(rows: RowArray | slice, table: Table, k: int) -> Kind:
+    """The kind of a column in some of the rows: without its point masses, an ordinal one may be continuous."""
+    is_bulk = table.kind(k) is Kind.ORDINAL and kind_of(table.columns[k][rows]) is Kind.CONTINUOUS
+    return Kind.CONTINUOUS if is_bulk else table.kind(k)
 
 
 def _chained(

@@ -25,8 +25,8 @@ MORE_WITHOUT_Z = 4  # datasets of a family without z, for each one with z: these
 LEAST_COVERAGE, SHARE_OF_BIAS, LARGEST_BIAS = 0.88, 0.05, 0.015
 
 NOTES = """
-Root mean square errors in nats. "theirs": of the authors' own estimator, from their result file (n = 1000). Estimates of
-nearest neighbours are cut at 0, which flatters them where the truth is 0; ours are not.
+Root mean square errors in nats. "theirs": of the authors' own estimator, from their result file (n = 1000). Estimates
+of nearest neighbours are cut at 0, which flatters them where the truth is 0; ours are not.
 A coverage of 0.95 is measured to 0.04 (two standard errors) with 100 datasets, to 0.02 with 400.
 "beyond": datasets in which an estimate is above the entropy of a discrete side.
 Truths are exact sums or quadratures (`mixed_tasks.py`).

@@ -298,11 +298,11 @@ def table_of(file: str, *columns: str) -> dict[str, FloatArray]:
     return dict(open_file(DATA / f"{file}.tsv").read(columns))
 
 
-def ranked(table: dict[str, FloatArray], target: str) -> Any:
-    """A ranking, as it draws itself."""
+def ranked(table: dict[str, FloatArray], target: str, **kinds: str) -> Any:
+    """A ranking, as it draws itself, with the kinds of columns that their values do not say."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pydine.rank(table, target, nan_policy="omit").plot().figure
+        return pydine.rank(table, target, nan_policy="omit", kinds=kinds).plot().figure
 
 
 def gallery_diabetes() -> Any:
@@ -344,7 +344,7 @@ def gallery_cancer() -> Any:
 def gallery_cars() -> Any:
     """What tells about the mileage of a car."""
     names = ("mpg", "cylinders", "displacement", "horsepower", "weight", "acceleration", "modelyear", "origin")
-    return ranked(table_of("auto-mpg", *names), "mpg")
+    return ranked(table_of("auto-mpg", *names), "mpg", origin="nominal")
 
 
 def gallery_stature() -> Any:

@@ -31,7 +31,7 @@ from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray, RowArray
 from pydine.work.cache import UnitCache
 
-LEAST_BULK = 50  # answer: least rows beside the point masses for these to be a question of their own
+LEAST_BULK = 50  # answer: least rows beside the point masses to be asked about, on top of one for each given column
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ def _apart(question: Question, sides: Sequence[str]) -> tuple[Question, Question
     """Split a question whose x or y has point masses into one about which mass it is, and one about the other rows.
 
     The first of `sides` with point masses is split; also returns the other rows. None if no side is a single column
-    with point masses.
+    with point masses and enough other rows.
     """
     for side in sides:
         places = question.x if side == "x" else question.y

@@ -36,7 +36,11 @@ def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:
 
 
 def _climbed(bases: Sequence[FittedBase], errors: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
-    """Weights of several bases, each of which takes over between two numbers of `errors`, and their average (n,)."""
+    """Weights of several bases, and their average (n,).
+
+    `errors` are the standard errors of its gain at which each base begins to take over from those before it, and at
+    which it has.
+    """
     weights, held = np.ones(1), bases[0].promise
     for base in bases[1:]:
         share = smooth_step(in_errors(base.promise - held), *errors)

@@ -112,7 +112,7 @@ def mixed(
 
 
 def or_independent(ratios: FloatArray, folds: Sequence[RowArray]) -> FloatArray:
-    """Mix log-ratios (n,) with independence, so that a base which learned nothing but noise is close to 0."""
+    """Mix log-ratios (n,) with independence, so that those of a base which learned nothing but noise are near 0."""
     return mixed(np.array([np.zeros(len(ratios)), ratios]), folds)[0]
 
 

@@ -24,7 +24,7 @@ from pydine.units.rows import some_of
 NEIGHBOURS = 4  # answer: fewer are noisier, more are more biased; chosen on ten shapes other than those reported
 OF_Z = 0.5  # answer: factor on distances in z, since latents hardly depend on z; chosen on the same shapes
 MOST_ASKED = 10_000  # answer: rows whose neighbours are sought, to save time
-MANY_TIES = 0.05  # answer: share of rows with tied values of z from which on the rows in each box are counted
+MANY_TIES = 0.05  # answer: share of rows with tied values of z from which on counts of boxes replace k; in part below
 POINTS = -(3.0**-0.5), 3.0**-0.5  # fact: Gauss's two points between -1 and 1
 
 
@@ -33,10 +33,10 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
 
     Around each row is a box that holds its nearest neighbours. The number of rows in it, compared with the number
     expected if x and y were independent, gives the nearest-neighbour log-ratio (Kraskov, Stögbauer and Grassberger
-    2004; given z: Frenzel and Pompe 2007). This assumes that the density is uniform within the box. So the base's mean
-    log-ratio over the box is subtracted, and its log-ratio at the row itself is added (as Gao, Ver Steeg and Galstyan
-    2015 do, who assume that the density in the box is Gaussian). If the base is correct, the mean over rows is the same
-    as without neighbours.
+    2004; given z: Frenzel and Pompe 2007). This assumes that the density is uniform within the box. So the log of
+    the base's mean ratio over the box is subtracted, and its log-ratio at the row itself is added (as Gao, Ver Steeg
+    and Galstyan 2015 do, who assume that the density in the box is Gaussian). If the base is correct, the mean over
+    rows is the same as without neighbours.
 
     Where values of z repeat, many rows are exactly as far away as the k-th neighbour, and the open box holds fewer than
     k rows: then that number takes the place of k.
@@ -73,7 +73,7 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
 
 
 def _of_boxes(base: FittedBase, latents: Latents, spots: FloatArray, asked: RowArray, radii: FloatArray) -> FloatArray:
-    """A base's log-ratios of boxes around rows (m,), in nats, shape (m,): means by two-point Gauss quadrature.
+    """Logs of a base's mean ratios over boxes around rows (m,), in nats, shape (m,), by two-point Gauss quadrature.
 
     Parameters
     ----------

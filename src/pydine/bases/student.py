@@ -24,7 +24,8 @@ STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000  # answer: of EM for the correlation; 
 class StudentBase:
     """A Student-t copula: latents that are Gaussian up to a random scale, which x and y share.
 
-    The value is the mean log-ratio of the rows less the bias of the closed form, which it equals for a Gaussian copula.
+    The value is the mean log-ratio of the rows, which for a Gaussian copula is the closed form, less the same biases:
+    that of the closed form and that of ranks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Log-densities of a block of rows from the outputs of a unit's network, and their derivatives by these ("slopes").
+"""Log-densities of a block of rows, and their derivatives with respect to the outputs of a unit's network ("slopes").
 
 The mixture is that of `likelihood`, of points or of ordered steps.
 """

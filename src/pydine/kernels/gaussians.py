@@ -176,7 +176,7 @@ def fit_gaussians(
 def split_gaussians(
     weights: FloatArray, means: FloatArray, covariances: FloatArray, distance: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Split each component into two of half its weight along its longest axis, keeping its mean and covariance.
+    """Split each component along its longest axis into two of half its weight, with its mean and covariance together.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class KeptCode:
         return sorted(self.folder.glob(f"{self.function}.*{SUFFIX}"))
 
     def load(self, key: tuple[Any, ...]) -> Any:
-        """The data that was kept under one of Numba's keys, or None if there is none or the file is damaged."""
+        """The data kept under one of Numba's keys, or None; a file that is damaged or outdated is deleted."""
         path = self._path(key)
         try:
             content = path.read_bytes()

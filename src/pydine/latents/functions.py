@@ -1,6 +1,6 @@
 """Functions of z that are projected out of both sides: z and its cubes, polynomials, waves, bumps, and learned ones.
 
-None of them is random or depends on the order of the rows.
+None of them depends on the order of the rows, and what is random (`Sketch`) has a fixed seed.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class FunctionsOfZ:
         Whether the cubes of z are always among them.
     learned : tuple of FittedUnit (or a Sketch of many) or None
         Units that see z alone and whose networks' hidden units are used, together with polynomials, waves along each
-        column, and bumps: Gaussian kernels around rows of z, which span ever more smooth functions of z as their number
-        grows (Nyström's method). If None, there are none of these.
+        column, and bumps: Gaussian kernels around rows of z, which span more of the smooth functions of z the more
+        there are (Nyström's method). If None, there are none of these.
     centres : ndarray, shape (dz, bumps)
     """
 

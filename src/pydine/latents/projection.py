@@ -6,7 +6,7 @@ whichever functions they are. So z itself is always projected out. So are its cu
 what is linear in the units of z is curved in its scores. Where z acts non-linearly, so is a rich set of functions: what
 either side's networks learned, polynomials, waves along each column, and bumps around rows of z.
 
-None of them is random or depends on the order of the rows.
+None of them depends on the order of the rows, and what is random (`functions.Sketch`) has a fixed seed.
 
 Functions of the rich set are taken in the order of their prior variance given those taken already. The prior gives each
 of the four kinds the same total variance.
@@ -37,7 +37,8 @@ NONLINEAR_WEIGHT = 0.03, 0.17
 # 1.645, the level 0.05. A step beyond the first share is taken if both sides depend on the functions of the last step
 # at all, by STILL standard errors.
 CLEARLY, STILL = (0.645, 2.645), (-1.0, 1.0)
-# answer: size of the first block of functions that are shrunk together in a softened projection; it doubles each time.
+# answer: in a softened projection, functions are shrunk in blocks: first those that are always used, then this many,
+# twice as many, and so on.
 FIRST_BLOCK = 8
 # answer: most standard errors by which the functions left out may bias a correlation, under the prior.
 NEGLIGIBLE_BIAS = 1e-3
@@ -223,7 +224,7 @@ class Projection:
         return residuals
 
     def leverages(self, blocks: Blocks) -> FloatArray:
-        """Leverage of each row of the sample: between 0 and 1, shape (n,)."""
+        """Leverage of each row of the sample, the share of its noise's variance that is removed: 0 to 1, shape (n,)."""
         whites = (solve_triangular(self.factor, functions.T, lower=True) for _, functions in blocks)
         return np.concatenate([squares_taken(self.shares) @ (white * white) for white in whites])
 

@@ -94,7 +94,7 @@ class Workshop:
         return Workshop(self.table, self.settings, self._cache, self._n_jobs, step)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the cache and `step`: a copy in another process is given a cache of its own."""
+        """Leave out the cache, `step` and normal scores: a copy in another process is given a cache of its own."""
         return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}}
 
     def map_of(self, i: int) -> ScoreMap:
@@ -151,8 +151,8 @@ class Workshop:
         """Latents of many variables at once, given the same columns, with one projection for all.
 
         With two variables it is the projection of the question about them. With more, the functions of z include those
-        that all of the variables' units have learned (or a sketch of them), and how many are taken out is decided by
-        the variables that depend on z most.
+        that all of the variables' units have learned (or a sketch of them). How many are taken out depends on the
+        units in which non-linear rungs have most weight, and on how far all latents together depend on the functions.
         """
         given = self.in_order(given)
         units = _units_of_many(variables, given)
@@ -216,7 +216,7 @@ class Workshop:
         return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
 
     def _n_folds(self, units: Sequence[Unit]) -> int:
-        """The number of folds whose own latents are made; 0 if there are too many rows, or no flow sees z."""
+        """The number of folds whose own latents are made; 0 if there are too many rows, or no unit has a context."""
         n = self.table.n_samples
         if n > ROWS_KEPT or not any(u.context for u in units):
             return 0

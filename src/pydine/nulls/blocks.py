@@ -156,7 +156,7 @@ class _Shifts:
 
 
 def _spread(leverages: FloatArray) -> FloatArray:
-    """Factors on the rows' products of squared residuals: 1 / (1 - leverage)^2, normalised, shape (n,)."""
+    """Factors (n,) on rows' products of squared residuals: 1 / (1 - leverage)^2, normalised; 0 for rows left out."""
     left, n = 1.0 - leverages, len(leverages)
     counted = left > LEAST_LEFT  # the residuals of the other rows are too small to tell their variance
     spread: FloatArray = np.where(counted, (left.mean() / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()

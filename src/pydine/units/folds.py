@@ -16,8 +16,8 @@ from pydine.units.unit import Model
 
 SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 
-# answer: n rows get PARTITION_ROWS / n partitions, at least 1 and at most MOST_PARTITIONS: the more rows there are, the
-# less an answer depends on the partition (benchmarks/partitions.py), and the longer another one takes.
+# answer: n rows get PARTITION_ROWS / n partitions, rounded down, at least 1 and at most MOST_PARTITIONS: the more rows
+# there are, the less an answer depends on the partition (benchmarks/partitions.py), and the longer another one takes.
 PARTITION_ROWS, MOST_PARTITIONS = 1200, 4
 
 
@@ -47,7 +47,7 @@ def n_partitions(n: int) -> int:
 class Fold:
     """Rows to learn from and rows that are held out, each with targets t, (n,) or (2, n), and contexts x, (c, n).
 
-    Fitted rungs that do not depend on what is tuned are kept in `shared`.
+    Fitted rungs that depend on `components` and on nothing else that is tuned are kept in `shared`.
     """
 
     i: int
@@ -85,7 +85,10 @@ class Fold:
         return model.log_density(self.t_held, self.x_held)
 
     def fit(self, rung: Rung, watched: bool = False) -> tuple[Model, int]:
-        """Fit a rung; returns the model and its number of training steps. If `watched`, held-out rows stop training."""
+        """Fit a rung; returns the model and its number of training steps, or of most steps if it is not tuned.
+
+        If `watched`, the training of a tuned rung ends when the likelihood of held-out rows no longer improves.
+        """
         if rung.is_tuned:
             return rung.fit(self._lesson((self.t_held, self.x_held) if watched else None))
         key = self.i, rung.name

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray, RowArray
 
-SEED = 0  # answer: of everything that is drawn; any other would do
-GOLDEN = 0.6180339887498949  # fact: the golden ratio; its multiples, modulo 1, fill the unit interval most evenly
+SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
+GOLDEN = 0.6180339887498949  # fact: the golden ratio less 1; its multiples, modulo 1, fill the unit interval evenly
 FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 

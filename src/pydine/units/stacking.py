@@ -33,7 +33,7 @@ class Stack:
     densities: list[FloatArray]
 
     def weights(self, without: int | None = None) -> FloatArray:
-        """Weights of the rungs that maximise the likelihood of held-out rows, shape (rungs,).
+        """Weights of the rungs that maximise the likelihood of held-out rows, scaled by `trust`, shape (rungs,).
 
         The rows are those of all folds or, if one is left out (`without`), of the other folds of its partition.
         """

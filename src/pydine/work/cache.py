@@ -205,7 +205,7 @@ class UnitCache:
 
 
 def key_of(task: UnitTask) -> str:
-    """The key of a unit; shapes are part of it, so that different arrays cannot have the same bytes."""
+    """The key of a unit; shapes are part of it, so that arrays of other shapes with the same bytes have other keys."""
     digest = hashlib.blake2b(digest_size=24)
     head = [SOURCES_DIGEST, task.is_crossed, asdict(task.settings), task.target.shape, task.context.shape]
     digest.update(json.dumps(head, sort_keys=True).encode())
@@ -244,7 +244,7 @@ def _checked_bound(max_bytes: object) -> int:
 
 
 def _reopened(folder: Path | None, max_bytes: int) -> UnitCache:
-    """An unpickled cache; it does not create its folder, and warns when it cannot write to it."""
+    """An unpickled cache; its folder is created only when a unit is written, and if that fails there is a warning."""
     cache = UnitCache(max_bytes=max_bytes)
     cache.folder = folder
     return cache
@@ -266,7 +266,7 @@ def _write(path: Path, unfinished: Path, entry: Fitted) -> None:
 
 
 def _read(path: Path) -> Fitted | None:
-    """Read a unit; None if there is no valid file, which is then written again."""
+    """Read a unit; None if there is no file or not a valid one, in whose place the unit is then written again."""
     try:
         entry, _ = UNIT.from_bytes(path.read_bytes())
     except (OSError, Refused):

@@ -22,7 +22,7 @@ from pydine.work.parcels import Chunk, Errand, Job
 from pydine.work.threads import one_thread
 
 TRIES = 3  # guard: attempts without a new result before the loss of workers is treated as an error of the work itself
-BROADCAST_BYTES = 64 << 20  # memory: up to this size, chunks are sent to all workers; beyond, to those that need them
+BROADCAST_BYTES = 64 << 20  # memory: up to this total, chunks are sent to all workers; beyond, to those that need them
 AHEAD = 2  # memory: groups submitted at a time for each of Ray's workers
 
 
@@ -44,7 +44,7 @@ def _work_of_ray(errand: Errand, sources: str, *chunks: Chunk) -> list[Any]:
 def chosen(n_jobs: int | None) -> Executor | int:
     """The executor that joblib's context and `n_jobs` select, or a number of threads in this process.
 
-    ``n_jobs=None`` means the number in the context, or one thread if it has none.
+    ``n_jobs=None`` means the number in the context, or else the backend's default: one thread without a context.
     """
     from joblib.parallel import get_active_backend
 

@@ -103,7 +103,7 @@ def arrivals(
 def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None) -> Iterator[Result]:
     """Apply `function` to items that come one by one, in threads, and yield the results in the order of the items.
 
-    Items are consumed only as workers become free: together they may not fit into memory.
+    Items are consumed, a few ahead, only as workers become free: together they may not fit into memory.
     """
     ensure_compiled()
     where = _chosen(n_jobs)

@@ -42,7 +42,7 @@ DEPTH = 1  # answer: levels of nested cuts through z
 # nothing, labels, and numbers whose effect changes at one place, at two, or smoothly.
 UNLEARNED = 0.1, 0.35, 1.0
 # answer: likewise, as shares of what z may still hide (`blur`). Least squares of relative errors, on six families of
-# our own with smooth and sharp shapes, given one number, two, five, labels, or one at which labels change their roles.
+# our own with smooth and sharp shapes, given one number, two, five, labels, or one that exchanges labels at a place.
 BLURRED = 0.4, 0.35, 0.5
 SATURATION = 1.0  # answer: for each nat that z may hide: the more it hides, the smaller the share put back; as above
 MOST_TARGETS = 3  # answer: most columns of a side that is still predicted where the other side has fewer

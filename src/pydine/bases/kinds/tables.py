@@ -87,7 +87,7 @@ def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
 
 
 def _error(cell: NDArray[np.intp], counts: FloatArray, shape: tuple[int, int, int], n: int) -> float:
-    """Standard error of a table's information, in nats, with half a row added to every cell (Jeffreys).
+    """Standard error of a table's information, in nats, with half a row (Jeffreys), or less, added to every cell.
 
     Without it, a cell that is empty in the sample would be treated as one of probability 0.
     """

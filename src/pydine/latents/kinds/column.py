@@ -45,10 +45,11 @@ Piece = tuple[NDArray[np.intp] | slice, FloatArray]  # rows, and their target fo
 
 
 class Residual(NamedTuple):
-    """A column (n,) of mean 0 given a context, and its square less its mean given the context.
+    """A column (n,) of mean 0 given a context, and a column for its square, of mean 0 up to a function of the context.
 
-    `second` is None if the square is that of `first` itself, as for a latent. If `is_label`, the column has two values
-    up to a function of the context: its square tells nothing more.
+    For a step, `second` is the mean square of its latents, less 1. It is None if the square is that of `first` itself,
+    as for a latent. If `is_label`, the column has two values up to a function of the context: its square tells nothing
+    more.
     """
 
     first: FloatArray

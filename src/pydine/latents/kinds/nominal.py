@@ -81,7 +81,7 @@ class NominalColumn(Column):
         return found
 
     def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
-        """See `Column`: every label; those that no question tells apart have their overall frequencies."""
+        """See `Column`: every label; those that no question tells apart share what is left by their frequencies."""
         m, by_split = context.shape[1], dict(zip(self._splits, units, strict=True))
         after = np.cumsum(self._counts[::-1])[::-1]
         left, chances = np.ones(m), []

@@ -46,7 +46,7 @@ class OrdinalColumn(Column):
         return np.array([self._scores if values is self.values else self._map(values), *marks])
 
     def _places(self, values: FloatArray) -> IntArray:
-        """The step of each value; a value between two steps is put on the nearer one."""
+        """The step of each value; a value that is on no step, also beyond the last, is put on the nearest one."""
         if values is self.values:
             return self._codes
         known = self._map.values

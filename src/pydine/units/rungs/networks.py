@@ -52,7 +52,7 @@ class NetworkRung(Rung):
         decay: FloatArray,
         lesson: Lesson,  # noqa: ARG002 - for networks whose start depends on the rows
     ) -> None:
-        """Write initial parameters of the hidden layers into theta (p,) and, where it differs, their decay (p,)."""
+        """Write the hidden layers' initial parameters to theta (p,) and, where it differs, their decay to `decay`."""
         first, first_bias = network.layer_slices[0]
         c, h = network.n_context, network.hidden[0]
         rng = np.random.default_rng([SEED, self.start])

@@ -74,12 +74,12 @@ def _check_out(out: Path, file: str) -> None:
     """Refuse, before the work and not after, a place where nothing can be written or the data are."""
     if out.is_dir():
         raise ValueError(f"{out} is a directory; name a file in it, such as {out / 'report.html'}.")
-    if out.suffix.lower() not in ("", ".html", ".htm"):
-        raise ValueError(f"{out}: a report is a page of HTML; end the name in .html.")
     if not out.parent.is_dir():
         raise ValueError(f"there is no directory {out.parent} to write {out.name} into; make it first.")
     if out.exists() and Path(file).exists() and out.samefile(file):
         raise ValueError(f"{out} is the file to be read; name another for the report.")
+    if out.suffix.lower() not in ("", ".html", ".htm"):
+        raise ValueError(f"{out}: a report is a page of HTML; end the name in .html.")
 
 
 def _provenance(file: str, out: Path) -> Provenance:

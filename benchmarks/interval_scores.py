@@ -111,6 +111,19 @@ def bars(lines: list[dict[str, object]], shapes: pd.DataFrame) -> list[common.Ba
     ]
 
 
+def paired_parts(rows: pd.DataFrame) -> list[str]:
+    """The section that compares both efforts on the datasets that both were tried on; none without such."""
+    keys = ["rho", "n", "dz", "family", "seed"]
+    scores = rows.pivot_table(index=keys, columns="method", values="score")
+    if CALIBRATED not in scores:
+        return []
+    means = scores[[common.DEFAULT, CALIBRATED]].dropna().groupby(keys[:3]).mean().reset_index()
+    ratios = means.assign(ratio=means[CALIBRATED] / means[common.DEFAULT])
+    names = {common.DEFAULT: "score", CALIBRATED: f"score {CALIBRATED}", "ratio": f"{CALIBRATED} / default"}
+    lines = ratios.rename(columns=names).to_dict("records")
+    return ["## Calibrated, on the same datasets", common.markdown(lines)]
+
+
 def name_of(options) -> str:
     return "interval_scores_own" if options.own else "interval_scores"
 
@@ -171,6 +184,7 @@ def main() -> None:
         "## Weak dependence",
         WEAK_NOTES,
         common.markdown(table(rows[rows.rho.isin(WEAK)])),
+        *paired_parts(rows),
         *shape_parts(shapes, options.shape_seeds),
         "## Provenance",
         common.provenance(pd.concat([rows, shapes])),

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import pydine
+from pydine.cli.inputs import KINDS
+from pydine.inputs.kinds import Kind
 
 # Help and versions.
 
@@ -165,3 +167,7 @@ def test_a_defect_is_a_sentence_too(run, monkeypatch):
     done = run("mi", "data.csv", "-x", "cause", "-y", "outcome")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "this is a defect of pydine (RuntimeError: flux); PYDINE_TRACEBACK=1 shows where" in done.stderr
+
+
+def test_kinds_are_called_as_everywhere_else():
+    assert tuple(Kind) == KINDS

@@ -14,7 +14,7 @@ from pydine.cli.output.notes import waiting
 if TYPE_CHECKING:
     from pydine.inputs.files import Frame, TableFile
 
-KINDS = ("continuous", "ordinal", "nominal")
+KINDS = ("continuous", "ordinal", "nominal")  # as in `pydine.inputs.kinds`, whose import the help would wait for
 MOST_COLUMNS = 1000  # that are compared with each other: half a million pairs
 
 

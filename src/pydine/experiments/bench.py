@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +135,17 @@ def run_bench(
             raise ImportError(needed(peer))
     table = Path(output) / f"{kind}.csv"
     tasks = chosen_grid.tasks(dict.fromkeys(methods))
-    run_some = partial(run, jobs=jobs, fresh=fresh, renew=renew, scope=SCOPES[kind], console=console)
-    rows = run_some(tasks, known, table, foreign=foreign(methods))
+    rows = run(
+        tasks,
+        known,
+        table,
+        jobs=jobs,
+        fresh=fresh,
+        renew=renew,
+        foreign=foreign(methods),
+        scope=SCOPES[kind],
+        console=console,
+    )
     return draw(kind, rows, table, lambda: _figure(kind, rows, chosen_grid), notes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -55,7 +54,15 @@ def run_convergence(
         raise ValueError(f"trials must be an integer from 2 to {len(SEEDS)}, but got {trials!r}.")
     grid = Grid("I(X;Y)", paper_mi, {"n": tuple(sizes), "d": (d,), "rho": (RHO,)}, tuple(SEEDS[:trials]))
     table = Path(output) / "convergence.csv"
-    tasks, others = grid.tasks(methods), foreign(methods)
-    run_some = partial(run, jobs=jobs, fresh=fresh, renew=renew, scope=SCOPES["convergence"], console=console)
-    rows = run_some(tasks, methods_of("mi"), table, foreign=others)
+    rows = run(
+        grid.tasks(methods),
+        methods_of("mi"),
+        table,
+        jobs=jobs,
+        fresh=fresh,
+        renew=renew,
+        foreign=foreign(methods),
+        scope=SCOPES["convergence"],
+        console=console,
+    )
     return draw("convergence", rows, table, lambda: draw_convergence(rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -61,8 +60,16 @@ def bench(
 
     names = [name.strip() for item in methods or () for name in item.split(",")] or None
     with backend.running(None if jobs == 1 else jobs):
-        run = partial(run_bench, methods=names, trials=trials, jobs=jobs, quick=quick, output=output)
-        found = run(kind.value, fresh=fresh, renew=renew)
+        found = run_bench(
+            kind.value,
+            methods=names,
+            trials=trials,
+            jobs=jobs,
+            quick=quick,
+            fresh=fresh,
+            renew=renew,
+            output=output,
+        )
     rows = found.summary()
     record = {"kind": kind.value, "table": str(found.table), "summary": rows, "notes": found.notes}
     answer(form, record, rows, lambda: found)

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from pydine.experiments.confirmation import read_confirmed
 from pydine.experiments.datasets import CELLS, CORRELATIONS, DIMENSIONS, SAMPLE_SIZES, SEEDS, gaussian_truth
 from pydine.experiments.grids import grid
 from pydine.experiments.provenance import ESTIMATES
-from pydine.experiments.table import read
 
 KINDS = ("mi", "cmi")
 METHODS = ("dine", "dine-paper", "copula", "oracle", "oracle-latents")
@@ -89,7 +89,7 @@ def seeds_kept(output: Path, *names: str) -> int:
     counts = []
     for name in names:
         path = output / f"{name}.csv"
-        rows = pd.DataFrame(read(path)) if path.exists() else pd.DataFrame(columns=["method"])
+        rows = pd.DataFrame(read_confirmed(path)) if path.exists() else pd.DataFrame(columns=["method"])
         rows = rows[rows.method == "dine"]
         counts.append(int(rows.groupby(["n", "d", "rho"]).seed.nunique().min()) if len(rows) else 0)
     return min(counts)

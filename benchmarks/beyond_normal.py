@@ -1,6 +1,7 @@
 """The 40 tasks of "Beyond Normal" (Czyz et al. 2023): one fixed setting of pydine, beside the benchmark's own methods.
 
-python benchmarks/beyond_normal.py --samples DIR [--seeds 3] [--fresh] [--renew] [--tasks NAME ...] [--before FOLDER]
+python benchmarks/beyond_normal.py --samples DIR [--seeds 3] [--fresh] [--renew] [--confirm N] [--tasks NAME ...] \
+    [--before FOLDER]
 
 The samples in DIR are those that benchmarks/beyond_normal_peers.py draws. FOLDER is a clone of another version, whose
 time stands beside that of this one, both with one thread.
@@ -173,6 +174,7 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", help="only these (default: all)")
     parser.add_argument("--fresh", action="store_true", help="forget the rows of earlier runs")
     parser.add_argument("--renew", action="store_true", help="run again what earlier code of this library did")
+    parser.add_argument("--confirm", type=int, default=0, metavar="N", help=common.CONFIRM)
     parser.add_argument("--before", type=Path, help="a clone of another version")
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="folder (default: %(default)s)")
     options = parser.parse_args()

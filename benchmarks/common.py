@@ -26,6 +26,7 @@ from pydine.experiments.runner import Method, Task
 
 RESULTS = Path(__file__).parent / "results"
 DEFAULT = "dine"  # this package with its defaults
+CONFIRM = "run again N rows of each method that earlier code of this library did, and compare"
 CHEAP = frozenset({"copula", "oracle", "oracle-latents"})  # computed anew in every run, not kept in the CSV
 
 
@@ -117,10 +118,18 @@ def _origins(rows: pd.DataFrame) -> str:
     warning = f" **{failed} failed.**" if failed else ""
     if (rows.code == "").all():
         return f"{len(rows)} rows.{warning}"
-    counts = rows[["code", "commit"]].value_counts()
-    codes = "; ".join(f"{origin(*names)} ({count} rows)" for names, count in counts.items())
+    counts = rows[["code", "commit", "confirmed"]].value_counts()
+    codes = "; ".join(f"{_held(*names)} ({count} rows)" for names, count in counts.items())
     current = {code_version(scope=scope) for scope in BEYOND}
-    return f"{codes}.{' **Some of earlier code: run with --renew.**' * (not set(rows.code) <= current)}{warning}"
+    is_old = ~(rows.code.isin(current) | rows.confirmed.isin(current))
+    return f"{codes}.{' **Some of earlier code: run with --renew.**' * bool(is_old.any())}{warning}"
+
+
+def _held(code: str, commit: str, confirmed: str) -> str:
+    """Which code rows are of; where they were confirmed for newer code, that, and which computed them."""
+    if not confirmed:
+        return origin(code, commit)
+    return f"{origin(confirmed, '')}, confirmed with a sample of rows that {commit or 'earlier code'} computed"
 
 
 def report(path: Path, *sections: str) -> None:
@@ -143,6 +152,7 @@ def parser(description: str | None, seeds: int, methods: Sequence[str] = (), kin
     options.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
     options.add_argument("--fresh", action="store_true", help="run again what earlier runs did")
     options.add_argument("--renew", action="store_true", help="run again what earlier code of this library did")
+    options.add_argument("--confirm", type=int, default=0, metavar="N", help=CONFIRM)
     options.add_argument("--output", type=Path, default=RESULTS, help="folder (default: %(default)s)")
     return options
 
@@ -162,7 +172,7 @@ def run_from(
     """
     chosen = methods or methods_of("cmi")
     settings: dict[str, Any] = {"jobs": getattr(options, "jobs", 1), "fresh": options.fresh, "transient": CHEAP}
-    settings["renew"] = getattr(options, "renew", False)
+    settings |= {"renew": getattr(options, "renew", False), "confirm": getattr(options, "confirm", 0)}
     settings["foreign"] = foreign(chosen) if others is None else others
     return frame(runner.run(tasks, chosen, options.output / f"{name}.csv", **settings | keywords))
 

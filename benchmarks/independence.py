@@ -17,13 +17,13 @@ import pandas as pd
 from scipy.stats import kstest
 
 from pydine.experiments.conditional import FAMILIES, SHAPES, sample, shaped_sample
+from pydine.experiments.confirmation import read_confirmed
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid, grid
 from pydine.experiments.methods import methods_of
 from pydine.experiments.provenance import TESTS
 from pydine.experiments.runner import Task
 from pydine.experiments.summaries import LEVEL, rates
-from pydine.experiments.table import read
 from pydine.show.plotting import new_axes
 
 PARTS = ("paper", "confounded", "shapes", "uniform")
@@ -181,8 +181,8 @@ def run(options: Namespace) -> pd.DataFrame:
 
 
 def kept_rows(options: Namespace) -> pd.DataFrame:
-    paper = common.frame(read(options.output / "cit.csv")).query("method == 'dine'")
-    return pd.concat([paper.assign(part="paper"), common.frame(read(options.output / "independence.csv"))])
+    paper = common.frame(read_confirmed(options.output / "cit.csv")).query("method == 'dine'")
+    return pd.concat([paper.assign(part="paper"), common.frame(read_confirmed(options.output / "independence.csv"))])
 
 
 def write_report(rows: pd.DataFrame, parts: list[str], output: Path) -> None:

@@ -16,11 +16,12 @@ from typing import TypeAlias
 
 import pandas as pd
 
+from pydine.experiments.confirmation import read_confirmed
 from pydine.experiments.figures import draw_convergence, draw_estimates, draw_tests, ordered, save
 from pydine.experiments.grids import GRIDS
 from pydine.experiments.methods import PERMUTATIONS
 from pydine.experiments.summaries import LEVEL, convergence_summary, decision_summary, error_summary, rates
-from pydine.experiments.table import Row, read
+from pydine.experiments.table import Row
 from pydine.theory import asymptotic_variance, variance_bound
 
 Measure: TypeAlias = Callable[[pd.DataFrame], float]
@@ -241,7 +242,7 @@ def main() -> None:
     images = chosen.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
     paths = {kind: chosen.tables / f"{kind}.csv" for kind in PARTS}
-    rows = {kind: read(path) for kind, path in paths.items() if path.exists()}
+    rows = {kind: read_confirmed(path) for kind, path in paths.items() if path.exists()}
     sections, seen = ["# Results", INTRODUCTION], []
     for kind, (title, write, draw) in PARTS.items():
         if kind in rows:

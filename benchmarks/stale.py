@@ -2,9 +2,9 @@
 
 python benchmarks/stale.py [--root FOLDER]    exit code 1 if the README or a page of docs cites a stale table
 
-A table is fresh if all that this library computed in it has the digest of the present code (`code_version`,
-of all of it or of what its figures hang on). A document
-may cite a stale one if it says so: the words "earlier version" in a sentence that names the table.
+A table is fresh if all that this library computed in it has the digest of the present code (`code_version`, of all of
+it or of what its figures hang on), or was confirmed for it (`pydine.experiments.confirmation`). A document may cite a
+stale one if it says so: the words "earlier version" in a sentence that names the table.
 """
 
 import csv
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydine.experiments.confirmation import FILE, confirmed_codes
 from pydine.experiments.provenance import BEYOND, code_version, date_of
 
 RESULTS = Path("benchmarks") / "results"
@@ -49,13 +50,16 @@ def tables(results: Path) -> Iterator[Table]:
     for path in sorted(results.glob("*.md")):
         yield Table(path.name, tuple(sorted(set(ORIGIN.findall(path.read_text(encoding="utf-8"))))))
     for path in sorted(results.glob("*.csv")):
-        if not path.with_suffix(".md").exists():
+        if path.name != FILE and not path.with_suffix(".md").exists():
             yield Table(path.name, tuple(sorted(_row_origins(path))))
 
 
 def _row_origins(path: Path) -> set[tuple[str, str]]:
+    """Digests and commits of rows; of rows that were confirmed for newer code, its digest."""
+    holds = confirmed_codes(path)
     with path.open(newline="") as file:
-        return {(row["code"], row.get("commit") or "") for row in csv.DictReader(file) if row.get("code")}
+        ours = [row for row in csv.DictReader(file) if row.get("code")]
+    return {(holds.get((row["method"], row["code"]), row["code"]), row.get("commit") or "") for row in ours}
 
 
 def sentences(text: str) -> list[str]:

@@ -59,6 +59,21 @@ def test_states_citations_and_confessions(root):
     assert listed["old.md"][-3:] == ["docs/api/page.md", "(says", "so)"]
 
 
+def test_rows_that_were_confirmed_are_fresh(root):
+    results = root / "benchmarks/results"
+    rows = "n,method,code,commit,error\n1,dine,deadbeef,,\n1,other,deadbeef,,\n"
+    (results / "bare.csv").write_text(rows)
+    assert stale(root)[1]["bare.csv"][0] == "STALE"
+    now = code_version(root / "src/pydine")
+    listed = "table,method,code,now,again,rows\n" + f"bare,dine,deadbeef,{now},5,10\n"
+    (results / "confirmed.csv").write_text(listed)
+    assert stale(root)[1]["bare.csv"][0] == "STALE"  # the other method's rows are not confirmed
+    (results / "confirmed.csv").write_text(listed + f"bare,other,deadbeef,{now},5,10\n")
+    found = stale(root)[1]
+    assert found["bare.csv"][0] == "fresh"
+    assert "confirmed.csv" not in found
+
+
 def test_code_ages_a_table_and_words_do_not(root):
     kernel = root / "src/pydine/engine/kernel.py"
     kernel.write_text('"""The kernel."""\n\nSCALE = 1.0\n')

@@ -90,6 +90,7 @@ def run_bench(
     quick: bool = False,
     fresh: bool = False,
     renew: bool = False,
+    confirm: int = 0,
     output: Path = DEFAULT_OUTPUT,
     console: Console | None = None,
 ) -> Bench:
@@ -111,6 +112,8 @@ def run_bench(
         Whether to run again what the table in `output` already has.
     renew : bool, default=False
         Whether to run again only those of its rows that earlier code of this library computed.
+    confirm : int, default=0
+        How many of those to run again for each method, to see whether they all have the same figures still.
     output : Path
         Folder of the table and the figure.
     console : rich.console.Console, optional
@@ -142,6 +145,7 @@ def run_bench(
         jobs=jobs,
         fresh=fresh,
         renew=renew,
+        confirm=confirm,
         foreign=foreign(methods),
         scope=SCOPES[kind],
         console=console,

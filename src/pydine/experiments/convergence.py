@@ -27,6 +27,7 @@ def run_convergence(
     jobs: int = 1,
     fresh: bool = False,
     renew: bool = False,
+    confirm: int = 0,
     output: Path = DEFAULT_OUTPUT,
     console: Console | None = None,
 ) -> Bench:
@@ -42,7 +43,7 @@ def run_convergence(
         Estimators, as in `pydine.experiments.bench.run_bench`; the oracle shows what the luck of the draws is.
     trials
         Datasets of each size, from 2 to 50.
-    jobs, fresh, renew, output, console
+    jobs, fresh, renew, confirm, output, console
         As in `pydine.experiments.bench.run_bench`.
 
     Returns
@@ -61,6 +62,7 @@ def run_convergence(
         jobs=jobs,
         fresh=fresh,
         renew=renew,
+        confirm=confirm,
         foreign=foreign(methods),
         scope=SCOPES["convergence"],
         console=console,

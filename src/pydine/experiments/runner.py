@@ -11,7 +11,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +24,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from pydine.experiments import table
+from pydine.experiments.confirmation import confirm as confirm_rows
+from pydine.experiments.confirmation import confirmed_codes, sample, with_confirmations
 from pydine.experiments.measure import measured
 from pydine.experiments.provenance import ALL, code_version, commit
 from pydine.experiments.table import ORIGIN, Row
@@ -81,6 +83,7 @@ def run(
     jobs: int = 1,
     fresh: bool = False,
     renew: bool = False,
+    confirm: int = 0,
     transient: Set[str] = frozenset(),
     foreign: Set[str] = frozenset(),
     scope: str = ALL,
@@ -108,7 +111,10 @@ def run(
     fresh
         Whether to run the rows anew that the file already has.
     renew
-        Whether to run those anew that are of older code of this library.
+        Whether to run those anew that are of older code of this library, unless they are confirmed.
+    confirm
+        How many of those to run anew for each method. If they all have the same figures as before, the others are
+        confirmed: see `pydine.experiments.confirmation`.
     transient
         Methods so cheap that their rows are computed in every run and not kept in the file.
     foreign
@@ -122,30 +128,49 @@ def run(
     -------
     list of dict
         The rows of these tasks in their order: the columns of the key, ``method``, the figures (NaN where one is
-        missing), what the row cost (`COSTS`), and where it comes from (`pydine.experiments.table.ORIGIN`).
+        missing), what the row cost (`COSTS`), where it comes from (`pydine.experiments.table.ORIGIN`), and
+        ``confirmed``, the digest of newer code for which it holds, if that is known.
     """
     if jobs == 0:
         raise ValueError("jobs must be a number of processes, or -1 for one on every core, but got 0.")
     columns = [*tasks[0].key, "method", *figures, *COSTS, *ORIGIN]
     wanted = [(task, method) for task in tasks for method in task.methods]
+    console = console or Console(stderr=True)
     with table.only_run(path):
         rows = table.read_finished(path, columns)
-        asked = {_identity(task, method) for task, method in wanted} if fresh or renew else set()
-        if renew and not fresh:
-            asked &= _outdated(rows, foreign, code_version(scope=scope))
-        rows = {i: row for i, row in rows.items() if i not in asked and row["method"] not in transient}
+        code, asked = code_version(scope=scope), {_identity(task, method) for task, method in wanted}
+        older = {i: rows[i] for i in asked & _outdated(rows, foreign, code, path)}
+        again = asked if fresh else set(older) if renew else sample(path, older, confirm)
+        drawn = {i: older[i] for i in again} if confirm and not (fresh or renew) else {}
+        rows = {i: row for i, row in rows.items() if i not in again and row["method"] not in transient}
         table.write(path, columns, rows.values())
         todo = [(t, m) for t, m in wanted if rows.get(_identity(t, m), {"error": "not run"})["error"]]
-        with path.open("a", newline="") as file, _Progress(len(todo), console or Console(stderr=True)) as progress:
-            writer = csv.DictWriter(file, columns, lineterminator="\n")
-            for row in _finished(todo, methods, jobs, foreign, scope):
-                whole = table.checked({column: row.get(column, "") for column in columns})
-                rows[table.identity(row)] = whole
-                writer.writerow(whole)
-                file.flush()
-                progress.step(failed=bool(row["error"]))
+        for row in _appended(path, columns, _finished(todo, methods, jobs, foreign, scope), len(todo), console):
+            rows[table.identity(row)] = row
         table.write(path, columns, (row for row in rows.values() if row["method"] not in transient))
-    return [table.typed(rows[_identity(task, method)]) for task, method in wanted]
+        others = {i: row for i, row in older.items() if i not in drawn}
+        for sentence in confirm_rows(path, drawn, rows, others, _answers(figures), code):
+            console.print(sentence)
+    return with_confirmations(path, [table.typed(rows[_identity(task, method)]) for task, method in wanted])
+
+
+def _appended(
+    path: Path, columns: Sequence[str], finished: Iterable[Mapping[str, str]], total: int, console: Console
+) -> Iterator[dict[str, str]]:
+    """Write each row to the end of the file as it arrives, with its check, and show how far the run is."""
+    with path.open("a", newline="") as file, _Progress(total, console) as progress:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        for row in finished:
+            whole = table.checked({column: row.get(column, "") for column in columns})
+            writer.writerow(whole)
+            file.flush()
+            progress.step(failed=bool(whole["error"]))
+            yield whole
+
+
+def _answers(figures: Sequence[str]) -> list[str]:
+    """Those of the figures that are the same in every run: no times."""
+    return [name for name in figures if not name.endswith("seconds")]
 
 
 # --- one row ---
@@ -155,9 +180,16 @@ def _identity(task: Task, method: str) -> table.Identity:
     return table.identity({**task.key, "method": method})
 
 
-def _outdated(rows: Mapping[table.Identity, Mapping[str, str]], foreign: Set[str], code: str) -> set[table.Identity]:
-    """Which rows are this library's, and of other code than this."""
-    return {i for i, row in rows.items() if row["method"] not in foreign and row["code"] != code}
+def _outdated(
+    rows: Mapping[table.Identity, Mapping[str, str]], foreign: Set[str], code: str, path: Path
+) -> set[table.Identity]:
+    """Which rows are this library's, of other code than this, and not confirmed for it."""
+    holds = confirmed_codes(path)
+    return {
+        i
+        for i, row in rows.items()
+        if row["method"] not in foreign and code not in (row["code"], holds.get((row["method"], row["code"])))
+    }
 
 
 def _finished(

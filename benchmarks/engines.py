@@ -14,7 +14,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from argparse import ArgumentParser
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,7 +26,7 @@ import joblib
 import numpy as np
 
 import pydine
-from pydine.experiments.measure import measured
+from pydine.experiments.measure import measured, processor_seconds
 from pydine.questions.pairwise import fit_shard
 from pydine.units.ladder import LadderSettings
 from pydine.work import execution
@@ -147,10 +146,10 @@ def seconds(n_workers: int) -> tuple[float, float, float]:
     tasks = long_tasks()
     with dask(n_workers) as client:
         run(fit_task, tasks[: 2 * n_workers], None)  # compiled
-        before = client.run(time.process_time)
+        before = client.run(processor_seconds)
         with measured() as cost:
             run(fit_task, tasks, None)
-        after = client.run(time.process_time)
+        after = client.run(processor_seconds)
     return max(after[worker] - before[worker] for worker in after), cost.processor_seconds, cost.seconds
 
 

@@ -6,7 +6,17 @@ import time
 import numpy as np
 import pytest
 
-from pydine.experiments.measure import WARM_UP, call_in_new_process, in_turn, measured, medians, run_process, run_python
+from pydine.experiments.measure import (
+    WARM_UP,
+    call_in_new_process,
+    import_seconds,
+    in_turn,
+    measured,
+    medians,
+    processor_seconds,
+    run_process,
+    run_python,
+)
 
 
 def test_a_block_that_sleeps_costs_time_and_no_work():
@@ -35,6 +45,17 @@ def test_contenders_take_turns_after_a_round_that_does_not_count():
 def test_numbers_come_back_from_a_new_interpreter():
     code = "import os, sys; print(os.environ['TOLD'], len(sys.argv))"
     assert run_python(code, "one", TOLD="7") == [7.0, 2.0]
+
+
+def test_an_import_is_timed_in_a_new_interpreter(tmp_path):
+    (tmp_path / "sleepy.py").write_text("import time; time.sleep(0.1)")
+    assert import_seconds("sleepy", PYTHONPATH=str(tmp_path)) >= 0.1
+
+
+def test_sleep_is_no_work_of_the_processor():
+    start, before = time.perf_counter(), processor_seconds()
+    time.sleep(0.1)
+    assert 0.0 <= processor_seconds() - before < time.perf_counter() - start
 
 
 def test_a_process_is_measured_from_its_start_to_its_end():

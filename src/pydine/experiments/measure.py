@@ -33,6 +33,14 @@ with measured() as cost:
 print(cost.seconds, cost.processor_seconds, cost.peak_mib)
 """
 
+# Times an import, which the reader of this module cannot: importing it imports pydine.
+IMPORT = """
+import importlib, sys, time
+start = time.perf_counter()
+importlib.import_module(sys.argv[1])
+print(time.perf_counter() - start)
+"""
+
 # Starts a process and waits for it. The peak that the system tells of a process is at least that of the one that it was
 # started by, so this stands between a benchmark, which is large, and what is measured.
 LAUNCH = """
@@ -69,12 +77,12 @@ def measured() -> Iterator[Cost]:
     """Measure a block; the figures are there when it has ended, though it ended with an error."""
     cost = Cost()
     _reset_peak_memory()
-    wall, processor = time.perf_counter(), time.process_time()
+    wall, processor = time.perf_counter(), processor_seconds()
     try:
         yield cost
     finally:
         cost.seconds = time.perf_counter() - wall
-        cost.processor_seconds = time.process_time() - processor
+        cost.processor_seconds = processor_seconds() - processor
         cost.peak_mib = peak_memory()
 
 
@@ -146,6 +154,19 @@ def call_in_new_process(function: str, arrays: Sequence[Any], **variables: str) 
         return Cost(*run_python(CALL, function, str(path), **variables))
 
 
+def import_seconds(module: str, **variables: str) -> float:
+    """Seconds by the wall clock that an import takes in a new interpreter, whose own start does not count.
+
+    Parameters
+    ----------
+    module
+        Its name.
+    **variables
+        Environment variables to change.
+    """
+    return run_python(IMPORT, module, **variables)[0]
+
+
 def run_process(command: Sequence[str], **variables: str) -> Cost:
     """Measure a whole process, from its start to its end.
 
@@ -183,6 +204,11 @@ def run_python(code: str, *arguments: str, **variables: str) -> list[float]:
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True, check=True)
     return [float(word) for word in done.stdout.split()]
+
+
+def processor_seconds() -> float:
+    """Processor seconds of all threads of this process so far; a cluster's workers are asked for it by name."""
+    return time.process_time()
 
 
 def peak_memory() -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -16,7 +17,7 @@ from pydine.experiments.figures import draw_estimates, draw_tests, save
 from pydine.experiments.grids import Grid, grid
 from pydine.experiments.methods import foreign, methods_of, needed, peers, usual_methods
 from pydine.experiments.provenance import ESTIMATES, TESTS
-from pydine.experiments.runner import run
+from pydine.experiments.runner import HowToRun, run
 from pydine.experiments.summaries import convergence_summary, decision_summary, error_summary
 from pydine.experiments.table import Row
 
@@ -86,12 +87,9 @@ def run_bench(
     *,
     methods: Sequence[str] | None = None,
     trials: int | None = None,
-    jobs: int = 1,
     quick: bool = False,
-    fresh: bool = False,
-    renew: bool = False,
     output: Path = DEFAULT_OUTPUT,
-    console: Console | None = None,
+    **how: Unpack[HowToRun],
 ) -> Bench:
     """Run one of the paper's experiments, or as much of it as is asked; what was run before is kept.
 
@@ -103,16 +101,16 @@ def run_bench(
         Names of methods. By default those that are installed; if `quick`, the fast ones of them.
     trials : int, optional
         Datasets of each combination; by default as in the paper, 50, and 200 for ``"cit"``.
-    jobs : int, default=1
-        Processes, -1 for one on every core.
     quick : bool, default=False
         A part of the experiment that takes about a minute.
+    output : Path
+        Folder of the table and the figure.
+    jobs : int, default=1
+        Processes, -1 for one on every core.
     fresh : bool, default=False
         Whether to run again what the table in `output` already has.
     renew : bool, default=False
         Whether to run again only those of its rows that earlier code of this library computed.
-    output : Path
-        Folder of the table and the figure.
     console : rich.console.Console, optional
         Where progress is shown: standard error unless given.
 
@@ -133,35 +131,30 @@ def run_bench(
             raise ValueError(f"methods must be among {', '.join(known)} for {kind!r}, but got {name!r}.")
         if (peer := peers(kind).get(name)) is not None and not peer.available:
             raise ImportError(needed(peer))
-    table = Path(output) / f"{kind}.csv"
-    tasks = chosen_grid.tasks(dict.fromkeys(methods))
-    rows = run(
-        tasks,
-        known,
-        table,
-        jobs=jobs,
-        fresh=fresh,
-        renew=renew,
-        foreign=foreign(methods),
-        scope=SCOPES[kind],
-        console=console,
-    )
-    return draw(kind, rows, table, lambda: _figure(kind, rows, chosen_grid), notes)
+    figure = draw_tests if kind == "cit" else partial(draw_estimates, title=chosen_grid.title)
+    return run_grid(kind, chosen_grid, dict.fromkeys(methods), Path(output), figure, notes, **how)
 
 
-def draw(kind: str, rows: list[Row], table: Path, figure: Callable[[], Any], notes: Sequence[str] = ()) -> Bench:
-    """Save the figure beside the table; without matplotlib there is a note in its place."""
+def run_grid(
+    kind: str,
+    chosen: Grid,
+    methods: Iterable[str],
+    output: Path,
+    figure: Callable[[list[Row]], Any],
+    notes: Sequence[str] = (),
+    **how: Unpack[HowToRun],
+) -> Bench:
+    """Run methods on a grid and save the figure beside the table; without matplotlib there is a note in its place."""
+    names, table = list(methods), output / f"{kind}.csv"
+    known = methods_of("mi" if kind == "convergence" else kind)
+    rows = run(chosen.tasks(names), known, table, foreign=foreign(names), scope=SCOPES[kind], **how)
     failed = sorted({f"{row['method']} failed: {row['error']}" for row in rows if row["error"]})
     notes = (*failed, *notes)
     try:
-        path = save(figure(), table)
+        path = save(figure(rows), table)
     except ImportError as missing:
         return Bench(kind, rows, table, None, (*notes, f"No figure: {missing}."))
     return Bench(kind, rows, table, path, notes)
-
-
-def _figure(kind: str, rows: list[Row], chosen: Grid) -> Any:
-    return draw_tests(rows) if kind == "cit" else draw_estimates(rows, chosen.title)
 
 
 def _shown(value: object) -> str:

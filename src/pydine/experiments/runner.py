@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from joblib import parallel_config
 from rich.console import Console
@@ -70,6 +70,15 @@ class Task:
     key: dict[str, str | int | float]
     draw: Callable[[], Any]
     methods: tuple[str, ...]
+
+
+class HowToRun(TypedDict, total=False):
+    """The options of `run` that experiments pass on to it; what is left out is as by default there."""
+
+    jobs: int
+    fresh: bool
+    renew: bool
+    console: Console | None
 
 
 def run(

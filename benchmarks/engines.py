@@ -4,7 +4,7 @@ All pairs of 60 columns given 3, n = 2000, and a search for a graph: on one core
 cluster and on Ray with two workers each; with a worker of Dask killed halfway; with the driver killed and started
 again; from 4 shards of which two overlap. Engines that are not installed are not run (make test-cluster installs them).
 
-Times are of the CPU: a machine that does other work as well measures the same.
+Times are CPU times: other work on the machine does not count.
 """
 
 import hashlib
@@ -123,7 +123,7 @@ def received() -> int:
 
 
 def sent(client) -> tuple[float, str]:
-    """Bytes to the worker that is sent most, as a share of what may be sent; and the answer."""
+    """Bytes sent to the worker that receives most, as a share of what is allowed; and the answer."""
     before = client.run(received)
     cache = UnitCache()
     found = pairs(cache)
@@ -142,7 +142,7 @@ def long_tasks() -> list[UnitTask]:
 
 
 def seconds(n_workers: int) -> tuple[float, float, float]:
-    """CPU seconds of the worker that has most to do and of the driver, and seconds on the clock, for long units."""
+    """For long units: CPU seconds of the busiest worker and of the driver, and seconds by the wall clock."""
     tasks = long_tasks()
     with dask(n_workers) as client:
         run(fit_task, tasks[: 2 * n_workers], None)  # compiled
@@ -157,7 +157,7 @@ def seconds(n_workers: int) -> tuple[float, float, float]:
 
 
 class Killing:
-    """Watches, and kills a process after some units."""
+    """A watcher of progress that kills a process after some units."""
 
     def __init__(self, process: int, after: int) -> None:
         self.process, self.left = process, after
@@ -238,7 +238,7 @@ def compared(folder: Path) -> tuple[list[dict[str, object]], list[Bar]]:
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--killed", help="of this program's own: be killed halfway, with a cache here")
+    parser.add_argument("--killed", help="used by this script itself: be killed halfway, with a cache here")
     options = parser.parse_args()
     if options.killed:
         killed(options.killed)

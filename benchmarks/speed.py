@@ -2,8 +2,8 @@
 
 python benchmarks/speed.py [--repeats 7] [--large-repeats 3] [--skip-million]
 
-Contenders are run in turn on the same dataset, another one in every round, so that what else the machine does
-hits all alike; figures are medians over the rounds. Every contender has run once before the clock starts.
+Contenders are run in turn on the same dataset, a new one in every round, so that other load on the machine affects
+all alike; figures are medians over the rounds. Every contender has run once before the clock starts.
 """
 
 import common

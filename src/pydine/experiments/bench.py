@@ -29,13 +29,13 @@ SUMMARIES = {
     "cit": decision_summary,
     "convergence": convergence_summary,
 }
-# What code ages the rows of an experiment.
+# The part of the code that the rows of an experiment depend on.
 SCOPES = {"mi": ESTIMATES, "cmi": ESTIMATES, "cit": TESTS, "convergence": ESTIMATES}
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What an experiment left: print it for a summary.
+    """The results of an experiment, which prints as a summary.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Bench:
     notes: tuple[str, ...] = ()
 
     def summary(self) -> list[Row]:
-        """Sum the rows up, see `pydine.experiments.summaries`."""
+        """Summarise the rows, see `pydine.experiments.summaries`."""
         return SUMMARIES[self.kind](self.rows)
 
     def __rich__(self) -> RenderableType:
@@ -91,14 +91,14 @@ def run_bench(
     output: Path = DEFAULT_OUTPUT,
     **how: Unpack[HowToRun],
 ) -> Bench:
-    """Run one of the paper's experiments, or as much of it as is asked; what was run before is kept.
+    """Run one of the paper's experiments, or a part of it; rows of earlier runs are kept.
 
     Parameters
     ----------
     kind : {"mi", "cmi", "cit"}
         I(X;Y), I(X;Y|Z), or tests of conditional independence: the paper's Figures 1 to 3.
     methods : sequence of str, optional
-        Names of methods. By default those that are installed; if `quick`, the fast ones of them.
+        Names of methods. By default those that are installed; if `quick`, only the fast ones.
     trials : int, optional
         Datasets of each combination; by default as in the paper, 50, and 200 for ``"cit"``.
     quick : bool, default=False
@@ -110,7 +110,7 @@ def run_bench(
     fresh : bool, default=False
         Whether to run again what the table in `output` already has.
     renew : bool, default=False
-        Whether to run again only those of its rows that earlier code of this library computed.
+        Whether to run again only the rows that earlier code of this library computed.
     console : rich.console.Console, optional
         Where progress is shown: standard error unless given.
 

@@ -34,7 +34,7 @@ def run_convergence(
     sizes
         Rows.
     methods
-        Estimators, as in `pydine.experiments.bench.run_bench`; the oracle shows what the luck of the draws is.
+        Estimators, as in `pydine.experiments.bench.run_bench`; the oracle shows how much is sampling error alone.
     trials
         Datasets of each size, from 2 to 50.
     output, jobs, fresh, renew, console

@@ -33,7 +33,7 @@ with measured() as cost:
 print(cost.seconds, cost.processor_seconds, cost.peak_mib)
 """
 
-# Times an import, which the reader of this module cannot: importing it imports pydine.
+# Times an import. `measured` cannot: importing it would import pydine.
 IMPORT = """
 import importlib, sys, time
 start = time.perf_counter()
@@ -41,8 +41,8 @@ importlib.import_module(sys.argv[1])
 print(time.perf_counter() - start)
 """
 
-# Starts a process and waits for it. The peak that the system tells of a process is at least that of the one that it was
-# started by, so this stands between a benchmark, which is large, and what is measured.
+# Starts a process and waits for it. The system counts the memory of the parent in the peak of a process that it forks,
+# so this small launcher stands between a benchmark, which is large, and what is measured.
 LAUNCH = """
 import os, sys, time
 start = time.perf_counter()
@@ -55,14 +55,14 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 @dataclass
 class Cost:
-    """What something took.
+    """Time and memory that something took.
 
     Attributes
     ----------
     seconds
         By the wall clock.
     processor_seconds
-        Of all threads of this process: what else the machine did does not count.
+        Of all threads of this process: other work on the machine does not count.
     peak_mib
         Peak memory of the process in MiB while it ran; see `peak_memory`.
     """
@@ -74,7 +74,7 @@ class Cost:
 
 @contextmanager
 def measured() -> Iterator[Cost]:
-    """Measure a block; the figures are there when it has ended, though it ended with an error."""
+    """Measure a block; the figures are filled in when it ends, even with an error."""
     cost = Cost()
     _reset_peak_memory()
     wall, processor = time.perf_counter(), processor_seconds()
@@ -93,7 +93,7 @@ def in_turn(
     warm: bool = True,
     of_processor: bool = False,
 ) -> dict[Name, list[float]]:
-    """Time contenders in turn, so that what else the machine does hits all alike.
+    """Time contenders in turn, so that other load on the machine affects all alike.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def matrix(
     given: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN", help=f"What is known already; [bold]{REST}[/bold] for all columns but the pair itself."
+            metavar="COLUMN", help=f"A column to condition on; [bold]{REST}[/bold] for all columns but the pair itself."
         ),
     ] = None,
     *,

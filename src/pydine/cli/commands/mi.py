@@ -39,7 +39,7 @@ def mi(
     interval: Annotated[
         Interval,
         options.of_method(
-            help="How it is found what was not learned of Z: at no cost, or by estimating generated data again."
+            help="How to estimate what was not learned of Z: at no cost, or by a bootstrap from the fitted flow."
         ),
     ] = Interval.fast,
     level: Annotated[
@@ -69,7 +69,7 @@ def mi(
 
 
 def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
-    """What a JSON object says of an estimate."""
+    """The fields of an estimate in a JSON object."""
     low, high = estimate.confidence_interval(level)
     x, y, z = estimate.names
     return {

@@ -215,35 +215,39 @@ def make_report(
         rest = _given_rest(distinct, target, work)
         graph = None if graph is None else _with_row(graph, target, rest.answers)
         matrix, graph, told, n_tests = _adjusted_once(matrix, graph, rest)
-        alone = _row(matrix, target)
-        ranked = (Ranked(name, answer, told.get(name)) for name, answer in alone.items())
-        ranking = tuple(sorted(ranked, key=lambda row: -row.alone.value))
+        ranking = _ranked(_row(matrix, target), told)
         fits = _fits(whole, kinds, target, ranking, work)
     return Report(
-        Path(frame.source).name,
-        target,
-        alpha,
-        frame.n_rows,
-        frame.n_samples,
-        int(complete.sum()),
-        columns,
-        frame.left_out,
-        frame.conversions,
-        frame.notes,
-        matrix,
-        spearman(np.array([_ordered(frame, column) for column in columns])),
-        graph,
-        is_linear,
-        why_no_graph,
-        ranking,
-        rest.screened,
-        rest.why,
-        n_tests,
-        fits,
-        points_of(frame, columns, seed),
-        {"base": base, "alpha": f"{alpha:g}", "seed": str(seed), "confidence of intervals": f"{LEVEL:.0%}"},
-        provenance or Provenance(),
+        source=Path(frame.source).name,
+        target=target,
+        alpha=alpha,
+        n_rows=frame.n_rows,
+        n_samples=frame.n_samples,
+        n_complete=int(complete.sum()),
+        columns=columns,
+        left_out=frame.left_out,
+        conversions=frame.conversions,
+        notes=frame.notes,
+        matrix=matrix,
+        spearman=spearman(np.array([_ordered(frame, column) for column in columns])),
+        graph=graph,
+        is_linear_graph=is_linear,
+        why_no_graph=why_no_graph,
+        ranking=ranking,
+        screened=rest.screened,
+        why_no_rest=rest.why,
+        n_tests=n_tests,
+        fits=fits,
+        points=points_of(frame, columns, seed),
+        settings={"base": base, "alpha": f"{alpha:g}", "seed": str(seed), "confidence of intervals": f"{LEVEL:.0%}"},
+        provenance=provenance or Provenance(),
     )
+
+
+def _ranked(alone: Mapping[str, Answer], told: Mapping[str, Answer]) -> tuple[Ranked, ...]:
+    """What columns tell about the target alone, the most first, with what they tell given the rest."""
+    ranked = (Ranked(name, answer, told.get(name)) for name, answer in alone.items())
+    return tuple(sorted(ranked, key=lambda row: -row.alone.value))
 
 
 def _ordered(frame: Frame, column: Column) -> FloatArray:

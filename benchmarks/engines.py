@@ -10,7 +10,6 @@ Times are CPU times: other work on the machine does not count.
 import hashlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ import joblib
 import numpy as np
 
 import pydine
-from pydine.experiments.measure import measured, processor_seconds
+from pydine.experiments.measure import bytes_received, measured, processor_seconds
 from pydine.questions.pairwise import fit_shard
 from pydine.units.ladder import LadderSettings
 from pydine.work import execution
@@ -107,27 +106,12 @@ def is_there(package: str) -> bool:
 # --- bytes, and time --------------------------------------------------------------------------------------------------
 
 
-def received() -> int:
-    """Bytes that all connections of this process have received, by the kernel's count (tcpi_bytes_received)."""
-    total = 0
-    for entry in Path("/proc/self/fd").iterdir():
-        try:
-            if not str(entry.readlink()).startswith("socket:"):
-                continue
-            with socket.socket(fileno=os.dup(int(entry.name))) as connection:
-                info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
-        except OSError:
-            continue
-        total += int.from_bytes(info[128:136], sys.byteorder)
-    return total
-
-
 def sent(client) -> tuple[float, str]:
     """Bytes sent to the worker that receives most, as a share of what is allowed; and the answer."""
-    before = client.run(received)
+    before = client.run(bytes_received)
     cache = UnitCache()
     found = pairs(cache)
-    after = client.run(received)
+    after = client.run(bytes_received)
     units = cache.info().entries
     allowed = 1.5 * (P + len(GIVEN)) * N * 8 + 2000 * units
     most = max(after[worker] - before[worker] for worker in after)

@@ -1,5 +1,6 @@
 """The reader of time and memory, and contenders in turn."""
 
+import socket
 import sys
 import time
 
@@ -8,6 +9,7 @@ import pytest
 
 from pydine.experiments.measure import (
     WARM_UP,
+    bytes_received,
     call_in_new_process,
     import_seconds,
     in_turn,
@@ -68,6 +70,17 @@ def test_a_process_is_measured_from_its_start_to_its_end():
     assert 1.0 < cost.peak_mib < large.nbytes / 2**20
     with pytest.raises(RuntimeError, match="ended with 1: too deep"):
         run_process(command, TOLD="too deep")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux counts them")
+def test_bytes_that_arrive_are_counted():
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as near:
+        far, _ = server.accept()
+        with far:
+            before = bytes_received()
+            far.sendall(bytes(1000))
+            assert len(near.recv(1000, socket.MSG_WAITALL)) == 1000
+            assert bytes_received() - before == 1000
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 python benchmarks/sensitivity.py [--seeds 1] [--jobs 2] [--fresh] [--output FOLDER]
 
 The constants are those that docs/choices.md lists as shaping an answer, in the modules that fit units and project z.
-The data are of the families of benchmarks/partitions.py, on which no accuracy is reported.
+The data are of the smooth families of benchmarks/own_families.py, on which no accuracy is reported.
 """
 
 import common
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partitions import FAMILIES, draw
+from own_families import SMOOTH, sample
 from pydine import DINE
 from pydine.experiments.grids import Grid
 
@@ -83,7 +83,7 @@ def estimate(data, **knobs) -> dict[str, float]:
 
 
 def estimate_with(data, name, place, factor) -> dict[str, float]:
-    """The estimate with one number multiplied."""
+    """The estimate with one constant multiplied."""
     if name in KNOBS:
         return estimate(data, **{name: max(scaled(KNOBS[name], factor), 2 if name == "n_folds" else 1)})
     prepare()
@@ -94,7 +94,7 @@ def estimate_with(data, name, place, factor) -> dict[str, float]:
 @cache
 def prepare() -> None:
     """Import what an estimate imports lazily, so that its constants are found."""
-    estimate(draw("linear", min(SIZES), min(DIMENSIONS), RHO, 0))
+    estimate(sample("linear", min(SIZES), min(DIMENSIONS), RHO, 0))
 
 
 def main() -> None:
@@ -110,8 +110,8 @@ def main() -> None:
         label: partial(estimate_with, name=name, place=place, factor=factor)
         for label, (name, place, factor) in changes.items()
     }
-    axes = {"family": tuple(FAMILIES), "n": SIZES, "dz": DIMENSIONS, "rho": (RHO,)}
-    tasks = Grid("I(X;Y|Z)", draw, axes, range(options.seeds)).tasks(methods)
+    axes = {"family": tuple(SMOOTH), "n": SIZES, "dz": DIMENSIONS, "rho": (RHO,)}
+    tasks = Grid("I(X;Y|Z)", sample, axes, range(options.seeds)).tasks(methods)
     rows = common.run_from(options, tasks, "sensitivity", methods, figures=("estimate", "error_bar"))
     by_method = {name: part.reset_index() for name, part in rows.groupby("method", sort=False)}
     as_it_is = by_method[AS_IT_IS]

@@ -119,7 +119,7 @@ def pairwise_information(
             answered = _together(Asked(variables, settings, is_rest, test, progress), sample)
         else:
             answered = _by_parts(Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {}))
-    warn_determined(f"{x} and {y}" for x, y in answered.found.determined(list(answered.names)))
+    warn_determined(f"a side of {x} and {y}" for x, y in answered.found.determined(list(answered.names)))
     given_names = REST if is_rest else answered.given
     return answered.result(given_names, adjust, is_tested=test, backend=frame_library(data))
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.answers.fitting import fit, information_of
-from pydine.answers.policy import Verdict, warn_determined
+from pydine.answers.policy import Verdict, determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import TiesWarning, check_nan_policy
 from pydine.inputs.columns import Source
@@ -336,7 +336,7 @@ class _Work:
         for name, answer in zip(rest, self._answers(list(rest.values()), "given the rest"), strict=True):
             known[name] = answer
             self.watch(self._result(alone, known, screened))
-        warn_determined(f"{name} and {asked.target}" for name, answer in known.items() if answer.is_determined)
+        warn_determined(determined_side(rest[name]) for name, answer in known.items() if answer.is_determined)
         return self._result(alone, known, screened)
 
     def _answers(self, questions: list[Question], how: str) -> Iterator[_Answer]:

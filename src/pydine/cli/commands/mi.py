@@ -132,9 +132,10 @@ def meaning(estimate: InformationEstimate, level: float) -> str:
     if math.isinf(estimate.value):
         return f"As far as the rows tell, {x} and {y} determine each other{f', {known}' if known else ''}."
     if estimate.value == estimate.standard_error == 0.0:
-        return (
-            f"{z} {'determine' if len(estimate.names[2]) > 1 else 'determines'} a side: nothing of it is left to tell."
-        )
+        named: dict[object, str] = {("x",): x, ("y",): y}
+        which = named.get(estimate.details.get("determined"), "a side")
+        verb = "determine" if len(estimate.names[2]) > 1 else "determines"
+        return f"{z} {verb} {which}: nothing of it is left to tell."
     if estimate.confidence_interval(level).low <= 0.0:
         start = f"{known[0].upper()}{known[1:]}, no" if known else "No"
         return f"{start} information of {x} about {y} was found: the interval reaches zero. That is no proof of none."

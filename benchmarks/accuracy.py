@@ -2,8 +2,8 @@
 
 python benchmarks/accuracy.py [--seeds 50] [--paper-seeds 10] [--jobs 2] [--fresh]
 
-Its rows are those of `pydine bench mi` and `pydine bench cmi`: what one has run, the other has. Rows on independent
-datasets are added by benchmarks/intervals.py.
+It shares its rows with `pydine bench mi` and `pydine bench cmi`: what either has run, the other finds. Rows on
+independent datasets are added by benchmarks/intervals.py.
 """
 
 import common
@@ -33,19 +33,19 @@ AUTHORS = Path(__file__).parent / "authors_dine.csv"
 NOTES = """
 Mean absolute errors in nats over 7 correlations x the seeds, on the authors' own datasets. `dine` is
 `pydine.mutual_information`, `dine-paper` is `pydine.DINE.paper()`. `copula`: normal scores, z projected out linearly,
-nothing trained. `oracle`: the closed form on the true latents, z projected out as an estimator must that is safe
-against a linear effect of z; `oracle-latents`: not projected, stricter still. `authors`: the estimates that they
-published, on the same seeds as the column to its left.
-Coverage is that of nominal 95% intervals. Their ends are raised to zero where they are negative, so that an
-interval misses less easily where rho = 0: the column beside it leaves rho = 0 out. The datasets of a cell are not
-independent of each other: the seven correlations share 50 seeds, and so the draws of the latents. How much of a
-coverage is the luck of those seeds shows beside it, in the coverage of the oracle with its true standard error, and in
-the last table, where no two datasets share draws.
+nothing trained. `oracle`: the closed form on the true latents, with z projected out, as in every estimator that guards
+against a linear effect of z; `oracle-latents`: without that projection, a stricter reference. `authors`: the estimates
+that they published, on the same seeds as the column to its left.
+Coverage is that of nominal 95% intervals. Negative limits are set to zero, so intervals cover the truth more easily
+where rho = 0; the next column leaves rho = 0 out. The datasets of a cell are not independent of each other: the seven
+correlations share 50 seeds, and so the draws of the latents. How much of a coverage is due to these seeds can be seen
+from the coverage of the oracle with its true standard error, in the column beside it, and from the last table, in which
+no two datasets share draws.
 """.strip()
 
 INDEPENDENT_NOTES = """
-The recipe of the paper's datasets with seeds of their own for every correlation (`intervals.py`), so that no two
-datasets share draws. The noise of a share of 0.95 is 0.029 over 56 datasets, and 0.011 over 420.
+Datasets drawn as in the paper, but with different seeds for every correlation (`intervals.py`), so that no two share
+draws. The standard error of a coverage of 0.95 is 0.029 with 56 datasets, and 0.011 with 420.
 """.strip()
 
 
@@ -85,7 +85,7 @@ def independent_rows(options: Namespace, seeds: int) -> pd.DataFrame | None:
 
 
 def seeds_kept(output: Path, *names: str) -> int:
-    """How many datasets every cell has, in the smallest of these tables; 0 if one is not there."""
+    """The least number of seeds that a cell of these tables has; 0 if a table is missing."""
     counts = []
     for name in names:
         path = output / f"{name}.csv"
@@ -203,7 +203,7 @@ def independent_sections(rows: pd.DataFrame) -> tuple[list[str], list[common.Bar
 
 
 def write(output: Path, rows: pd.DataFrame | None, independent: pd.DataFrame | None) -> None:
-    """Write the report of what has been run of the two: the paper's datasets, and independent ones."""
+    """Report on the paper's datasets and on independent ones, as far as they have been run."""
     parts = [paper_sections(rows)] if rows is not None else []
     parts += [independent_sections(independent)] if independent is not None else []
     common.report(

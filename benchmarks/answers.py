@@ -2,7 +2,7 @@
 
 python benchmarks/answers.py QUESTIONS.npz '{"seed": 0, "order": 0, "change": ""}'
 
-It needs nothing of pydine but its public functions, so that any version of the library can answer.
+It calls only public functions of pydine, so that any version of the library can answer.
 """
 
 import json

@@ -24,10 +24,10 @@ from pydine.experiments.measure import run_process
 HERE = Path(__file__).parents[1]
 
 NOTES = """
-Processor milliseconds of `mutual_information` and `independence_test` at n = 1000, as means over three confounded
-families (for dz = 0, over the noise that they are made of) of the best of three calls each, warm; the least of {rounds}
-rounds of the versions in turn. First call: a process that has to compile everything, once a version. Whole: a process
-from its start to its end, with its peak memory; the machine code is there. "before" is {before}.
+Processor milliseconds of `mutual_information` and `independence_test` at n = 1000, warm: the best of three calls,
+averaged over three confounded families (for dz = 0, over their noises alone); the least of {rounds} rounds in which the
+versions take turns. First call: a new process that has to compile everything, once for each version. Whole: a process
+from its start to its end, with its peak memory, where the machine code is on disk. "before" is {before}.
 """.strip()
 
 TIMES = """
@@ -87,7 +87,7 @@ WHOLE = {
 def whole(code: str, folder: Path, **variables: str) -> dict[str, float]:
     """Processor milliseconds and peak MiB of a process."""
     with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
-        # Values that do not repeat: other versions know no other kind of column.
+        # Values that do not repeat: earlier versions accept continuous columns only.
         table.write("a,b\n" + "".join(f"{i * 0.618033 % 1},{i * i * 0.414213 % 1}\n" for i in range(400)))
         table.flush()
         command = [sys.executable, "-W", "ignore", "-c", code.replace("{csv}", table.name)]
@@ -96,7 +96,7 @@ def whole(code: str, folder: Path, **variables: str) -> dict[str, float]:
 
 
 def ask(code: str, folder: Path) -> dict[str, float]:
-    """What a version prints; this version's reader of time is there too, as a module by itself."""
+    """The times that a version's run of some code prints; it can import this version's `measure` as a module."""
     path = os.pathsep.join((str(folder / "src"), str(Path(measure.__file__).parent)))
     environment = os.environ | {"PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)

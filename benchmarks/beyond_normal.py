@@ -3,8 +3,8 @@
 python benchmarks/beyond_normal.py --samples DIR [--seeds 3] [--fresh] [--renew] [--confirm N] [--tasks NAME ...] \
     [--before FOLDER]
 
-The samples in DIR are those that benchmarks/beyond_normal_peers.py draws. FOLDER is a clone of another version, whose
-time stands beside that of this one, both with one thread.
+The samples in DIR are those that benchmarks/beyond_normal_peers.py draws. FOLDER is a clone of another version, which
+is timed beside this one, both with one thread.
 """
 
 import common
@@ -26,7 +26,7 @@ from pydine.experiments.runner import Method, Task
 from versions import OtherVersion
 
 JOBS = 2
-SMALL = 5  # columns of a side, up to which the bases are run on their own and the time is judged
+SMALL = 5  # most columns a side with which single bases are run, and times judged
 DEFAULT, ALONE = "dine", ("dine-gaussian", "dine-flow")
 ONE_THREAD, BEFORE = "dine, one thread", "before, one thread"
 PEERS = ("KSG (bmi)", "CCA", "MINE", "InfoNCE", "NWJ", "Donsker-Varadhan")
@@ -172,8 +172,8 @@ def main() -> None:
     parser.add_argument("--samples", type=Path, required=True, help="folder of the samples")
     parser.add_argument("--seeds", type=int, default=3, help="samples a task (default: %(default)s)")
     parser.add_argument("--tasks", nargs="+", help="only these (default: all)")
-    parser.add_argument("--fresh", action="store_true", help="forget the rows of earlier runs")
-    parser.add_argument("--renew", action="store_true", help="run again what earlier code of this library did")
+    parser.add_argument("--fresh", action="store_true", help="discard the rows of earlier runs")
+    parser.add_argument("--renew", action="store_true", help="run again the rows that earlier code computed")
     parser.add_argument("--confirm", type=int, default=0, metavar="N", help=common.CONFIRM)
     parser.add_argument("--before", type=Path, help="a clone of another version")
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="folder (default: %(default)s)")

@@ -1,8 +1,10 @@
 """Estimators of the package benchmark-mi on the 40 tasks of "Beyond Normal" (Czyz et al. 2023), its own benchmark.
 
-That package needs older libraries than pydine, so this script runs in an environment of its own, without pydine:
+That package needs older libraries than pydine, so this script runs in an environment of its own. Of pydine it uses
+the clock alone, which imports nothing outside the standard library:
 
     pip install "benchmark-mi" "jax==0.4.30" "jaxlib==0.4.30" "scipy<1.13"
+    pip install --no-deps .
 
     python benchmarks/beyond_normal_peers.py sample --samples DIR
     python benchmarks/beyond_normal_peers.py classical --samples DIR [--out CSV]
@@ -34,6 +36,8 @@ from typing import Any
 import bmi
 import numpy as np
 from bmi import estimators
+
+from pydine.experiments.measure import measured
 
 RESULTS = Path(__file__).parent / "results"
 SAMPLE_SIZE = 10_000
@@ -88,16 +92,15 @@ def finished(path: Path) -> set[tuple[str, str, str]]:
 def measure(method: str, x: np.ndarray, y: np.ndarray) -> dict[str, str]:
     """The estimate in nats, its seconds (compilation included), and the error if it failed."""
     estimate, error = math.nan, ""
-    start = time.perf_counter()
     try:
-        estimate = float(METHODS[method]().estimate(x, y))
+        with measured() as cost:
+            estimate = float(METHODS[method]().estimate(x, y))
     except Exception as problem:  # noqa: BLE001 a failure is a result: it belongs in its row
         error = f"{type(problem).__name__}: {problem}".replace("\n", " ")
-    seconds = time.perf_counter() - start
     if not error and not math.isfinite(estimate):
         error = f"the estimate is {estimate}"
     figure = f"{estimate:.6f}" if math.isfinite(estimate) else ""
-    return {"estimate": figure, "seconds": f"{seconds:.2f}", "error": error}
+    return {"estimate": figure, "seconds": f"{cost.seconds:.2f}", "error": error}
 
 
 def run(folder: Path, path: Path, methods: Sequence[str], seeds: Sequence[int], minutes: float) -> None:

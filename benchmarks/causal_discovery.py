@@ -34,8 +34,8 @@ random graphs of {N_COLUMNS} columns with {DEGREE:g} neighbours on average, n = 
 non-linear functions of its parents (square, absolute value, sine, cosine, tanh, bump, kink), of unit variance each, and
 of noise, whose scale is constant for half of the columns and follows one of the parents for the others. Columns without
 parents are normal. `dine`: `pydine.integrations.causal_learn`, with a fresh cache in memory for every graph; `fisherz`
-and `kci`: causal-learn's, with their defaults. F1, precision and recall are of the edges of the skeleton, with the
-standard error of their mean over graphs. Seconds are those of the processor, one thread.
+and `kci`: causal-learn's, with their defaults. F1, precision and recall of the skeleton's edges are means over graphs,
+with their standard errors. Processor seconds, one thread.
 """.strip()
 
 
@@ -118,13 +118,13 @@ METHODS = {name: partial(search, name) for name in ("dine", "fisherz", "kci")}
 
 
 def _digest(graph: np.ndarray, pvalues: dict[str, float]) -> str:
-    """Of all that a search found: marks of edges, and p-values to the last bit."""
+    """A hash of all that a search found: marks of edges, and p-values to the last bit."""
     content = json.dumps([graph.tolist(), pvalues], sort_keys=True, default=float)
     return "#" + hashlib.blake2b(content.encode(), digest_size=6).hexdigest()
 
 
 def tasks(graphs: int, kernel_graphs: int) -> list[Task]:
-    """Every graph with the quick tests; the first ones with KCI too, and with ours once more, to be the same."""
+    """Every graph with the quick tests; the first ones also with KCI, and with ours again, which must repeat itself."""
     planned = [(graph, 0, ("dine", "fisherz")) for graph in range(graphs)]
     for graph in range(kernel_graphs):
         planned += [(graph, 1, ("dine",)), (graph, 0, ("kci",))]

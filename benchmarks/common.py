@@ -26,7 +26,7 @@ from pydine.experiments.runner import Method, Task
 
 RESULTS = Path(__file__).parent / "results"
 DEFAULT = "dine"  # this package with its defaults
-CONFIRM = "run again N rows of each method that earlier code of this library did, and compare"
+CONFIRM = "run again N rows of each method that earlier code computed, and compare"
 CHEAP = frozenset({"copula", "oracle", "oracle-latents"})  # computed anew in every run, not kept in the CSV
 
 
@@ -75,7 +75,7 @@ def bar_table(bars: Sequence[Bar]) -> str:
 
 
 def mean_abs_error(rows: pd.DataFrame, method: str) -> float:
-    """Mean absolute error in nats; NaN if a row failed or none was run: never an average of what is left."""
+    """Mean absolute error in nats; NaN if a row failed or none was run, rather than an average of the others."""
     errors = rows.loc[rows.method == method, "abs_error"]
     return float(errors.mean(skipna=False)) if len(errors) else math.nan
 
@@ -86,7 +86,7 @@ def mean_bias(rows: pd.DataFrame, method: str) -> float:
 
 
 def coverage(rows: pd.DataFrame, method: str = DEFAULT) -> float:
-    """Share of the nominal 95% intervals that hold the truth; an interval that is missing does not."""
+    """Coverage of nominal 95% intervals; a missing interval counts as a miss."""
     chosen = rows[rows.method == method]
     inside = (chosen.low <= chosen.truth) & (chosen.truth <= chosen.high)
     return float(inside.mean()) if len(chosen) else math.nan
@@ -102,18 +102,18 @@ def provenance(rows: pd.DataFrame | None = None) -> str:
 
 
 def version_in(folder: Path) -> str:
-    """The version that a clone is of, in words."""
+    """The version of a clone, in words."""
     found = git(folder, "rev-parse", "--short", "HEAD")
     return f"commit {found}" if found else "an earlier version"
 
 
 def origin(code: str, commit: str) -> str:
-    """The words that stale.py reads in a table: which code a figure is of."""
+    """Which code a figure comes from, in the words that stale.py looks for."""
     return f"code {code}" + (f", commit {commit}" if commit else "")
 
 
 def _origins(rows: pd.DataFrame) -> str:
-    """Of one method's rows: which code they are of, unless it is other people's, how many they are, how many failed."""
+    """One method's rows: their number, how many failed, and which code they come from, if it is this library's."""
     failed = int((rows.error != "").sum())
     warning = f" **{failed} failed.**" if failed else ""
     if (rows.code == "").all():
@@ -144,14 +144,14 @@ def report(path: Path, *sections: str) -> None:
 
 
 def parser(description: str | None, seeds: int, methods: Sequence[str] = (), kind: str = "cmi") -> ArgumentParser:
-    """Options that the benchmarks share which have rows; ``--methods`` where some of a kind can be chosen."""
+    """The options that benchmarks with rows share; given ``methods``, also ``--methods`` to choose among the kind's."""
     options = ArgumentParser(description=description)
     options.add_argument("--seeds", type=int, default=seeds, help="datasets a row (default: %(default)s)")
     if methods:
         options.add_argument("--methods", nargs="+", choices=methods_of(kind), default=list(methods))
     options.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
-    options.add_argument("--fresh", action="store_true", help="run again what earlier runs did")
-    options.add_argument("--renew", action="store_true", help="run again what earlier code of this library did")
+    options.add_argument("--fresh", action="store_true", help="run again the rows of earlier runs")
+    options.add_argument("--renew", action="store_true", help="run again the rows that earlier code computed")
     options.add_argument("--confirm", type=int, default=0, metavar="N", help=CONFIRM)
     options.add_argument("--output", type=Path, default=RESULTS, help="folder (default: %(default)s)")
     return options
@@ -166,7 +166,7 @@ def run_from(
     others: frozenset[str] | None = None,
     **keywords: object,
 ) -> pd.DataFrame:
-    """Run the tasks into the CSV of this name, by default with the registry's estimators; their rows.
+    """Run tasks into the CSV of this name, by default with the registry's estimators, and return their rows.
 
     ``others`` are methods that are not this library's; it defaults to those of the registry.
     """

@@ -1,9 +1,9 @@
-"""What work costs, measured here, and what it would cost elsewhere: units, bytes, tiles of pairs, streamed rows.
+"""A cost model: seconds and bytes of units, tiles of pairs and streamed rows, measured here and predicted elsewhere.
 
     python benchmarks/cost_model.py                                   measure, check, and predict the default
     python benchmarks/cost_model.py --columns 1e5 --rows 1e9 --workers 100
 
-Times are of the CPU, so that a machine that does other work as well measures the same.
+Times are CPU times, so that other work on the machine does not count.
 """
 
 import argparse
@@ -33,9 +33,9 @@ from pydine.work.threads import one_thread
 
 SIZES = [(500, 1), (500, 5), (2000, 1), (2000, 3), (2000, 10), (10_000, 3), (30_000, 5)]
 EACH = 6  # units of every size
-WITHIN = 0.3  # of what is measured, a prediction must be
+WITHIN = 0.3  # largest relative error of a prediction
 BANDWIDTH = 1e8  # bytes a second between driver and workers
-TRIP = 5e-3  # seconds of a group on its way
+TRIP = 5e-3  # seconds of latency of a group of tasks
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ SAID: list[str] = []
 
 
 def say(text: str) -> None:
-    """Show a line, and keep it for the table."""
+    """Print a line, and keep it for the report."""
     print(text, flush=True)
     SAID.append(text)
 
@@ -121,7 +121,7 @@ def measure() -> tuple[Costs, list[float]]:
 
 
 class Timed:
-    """A stream that adds up the seconds of its passes, with what is done with the rows."""
+    """A stream that adds up the seconds of its passes, including what is done with the rows."""
 
     def __init__(self, path: Path) -> None:
         self.stream, self.seconds = streams.stream_of(path), 0.0
@@ -156,7 +156,7 @@ def streamed(rows: int = 200_000, sample: int = 20_000) -> float:
 
 
 def simulated(seconds: np.ndarray, workers: int, nbytes: float) -> float:
-    """When the last worker ends, if groups go to whoever is free: the executor's own groups."""
+    """When the last worker finishes, if each of the executor's groups goes to the next free worker."""
     groups = _groups(seconds.tolist(), workers)
     free = [nbytes / BANDWIDTH] * workers  # columns first
     heapq.heapify(free)
@@ -173,7 +173,7 @@ def by_formula(costs: Costs, units: int, n: float, dz: int, workers: int, nbytes
 
 
 def check(costs: Costs, spread: list[float]) -> list[tuple[str, float]]:
-    """What was measured beside what the model says, by what it was not made from: their ratios."""
+    """Ratios of predicted to measured costs, for work that the model was not fitted to."""
     ratios = []
     say("\nunits of all pairs: CPU seconds measured, predicted, ratio")
     for p, n, dz in ((40, 1000, 2), (40, 4000, 4), (16, 10_000, 3)):
@@ -233,8 +233,8 @@ def main() -> None:
     bars = [Bar(f"5. predicted / measured: {name}", ratio, 1.0 - WITHIN, 1.0 + WITHIN) for name, ratio in ratios]
     report(
         options.output / "cost_model.md",
-        "# What work costs\n\nSeconds of the CPU, measured; and what a model made from them says of work that it was "
-        "not made from.\nThe schedule is simulated, with units as unequal as measured.",
+        "# What work costs\n\nMeasured CPU seconds, and what a model that is fitted to them predicts for other work.\n"
+        "The schedule is simulated, with units as unequal as measured.",
         "## Bars\n\n" + bar_table(bars),
         "## Figures\n\n```\n" + "\n".join(SAID) + "\n```",
         provenance(),

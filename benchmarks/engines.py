@@ -4,17 +4,15 @@ All pairs of 60 columns given 3, n = 2000, and a search for a graph: on one core
 cluster and on Ray with two workers each; with a worker of Dask killed halfway; with the driver killed and started
 again; from 4 shards of which two overlap. Engines that are not installed are not run (make test-cluster installs them).
 
-Times are of the CPU: a machine that does other work as well measures the same.
+Times are CPU times: other work on the machine does not count.
 """
 
 import hashlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from argparse import ArgumentParser
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,7 +25,7 @@ import joblib
 import numpy as np
 
 import pydine
-from pydine.experiments.measure import measured
+from pydine.experiments.measure import bytes_received, measured, processor_seconds
 from pydine.questions.pairwise import fit_shard
 from pydine.units.ladder import LadderSettings
 from pydine.work import execution
@@ -108,27 +106,12 @@ def is_there(package: str) -> bool:
 # --- bytes, and time --------------------------------------------------------------------------------------------------
 
 
-def received() -> int:
-    """Bytes that all connections of this process have received, by the kernel's count (tcpi_bytes_received)."""
-    total = 0
-    for entry in Path("/proc/self/fd").iterdir():
-        try:
-            if not str(entry.readlink()).startswith("socket:"):
-                continue
-            with socket.socket(fileno=os.dup(int(entry.name))) as connection:
-                info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
-        except OSError:
-            continue
-        total += int.from_bytes(info[128:136], sys.byteorder)
-    return total
-
-
 def sent(client) -> tuple[float, str]:
-    """Bytes to the worker that is sent most, as a share of what may be sent; and the answer."""
-    before = client.run(received)
+    """Bytes sent to the worker that receives most, as a share of what is allowed; and the answer."""
+    before = client.run(bytes_received)
     cache = UnitCache()
     found = pairs(cache)
-    after = client.run(received)
+    after = client.run(bytes_received)
     units = cache.info().entries
     allowed = 1.5 * (P + len(GIVEN)) * N * 8 + 2000 * units
     most = max(after[worker] - before[worker] for worker in after)
@@ -143,14 +126,14 @@ def long_tasks() -> list[UnitTask]:
 
 
 def seconds(n_workers: int) -> tuple[float, float, float]:
-    """CPU seconds of the worker that has most to do and of the driver, and seconds on the clock, for long units."""
+    """For long units: CPU seconds of the busiest worker and of the driver, and seconds by the wall clock."""
     tasks = long_tasks()
     with dask(n_workers) as client:
         run(fit_task, tasks[: 2 * n_workers], None)  # compiled
-        before = client.run(time.process_time)
+        before = client.run(processor_seconds)
         with measured() as cost:
             run(fit_task, tasks, None)
-        after = client.run(time.process_time)
+        after = client.run(processor_seconds)
     return max(after[worker] - before[worker] for worker in after), cost.processor_seconds, cost.seconds
 
 
@@ -158,7 +141,7 @@ def seconds(n_workers: int) -> tuple[float, float, float]:
 
 
 class Killing:
-    """Watches, and kills a process after some units."""
+    """A watcher of progress that kills a process after some units."""
 
     def __init__(self, process: int, after: int) -> None:
         self.process, self.left = process, after
@@ -239,7 +222,7 @@ def compared(folder: Path) -> tuple[list[dict[str, object]], list[Bar]]:
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--killed", help="of this program's own: be killed halfway, with a cache here")
+    parser.add_argument("--killed", help="used by this script itself: be killed halfway, with a cache here")
     options = parser.parse_args()
     if options.killed:
         killed(options.killed)

@@ -1,4 +1,4 @@
-"""What feature selection is tried on, tables whose Markov blanket is known and folds of real ones, and the selectors.
+"""For the benchmark of feature selection: tables with a known Markov blanket, folds of real ones, and the selectors.
 
 A module of its own, so that worker processes import it and keep what they have selected.
 """
@@ -28,7 +28,7 @@ Choice = NDArray[np.intp]
 
 NULL_FEATURES = 20
 SELECTOR, RIVALS = "ConditionalSelector", ("SelectKBest", "mRMR, difference", "mRMR, quotient")
-FOREIGN = frozenset({*RIVALS, "all features"})  # the others are told what the selector chose, or are ours
+FOREIGN = frozenset({*RIVALS, "all features"})  # the others are ours, or are told how many features ours chose
 
 
 # --- synthetic data ---
@@ -76,7 +76,7 @@ def draw_nothing(n: int, seed: int) -> Features:
 
 
 def conditional(X: FloatArray, y: NDArray[np.generic]) -> Choice:
-    """The base changes what is reported and not what is chosen."""
+    """The base affects what is reported, not what is selected."""
     return ConditionalSelector(base="gaussian").fit(X, y).get_support(indices=True)
 
 
@@ -85,7 +85,7 @@ def k_best(score: Callable[..., object], X: FloatArray, y: NDArray[np.generic], 
 
 
 def mrmr(X: FloatArray, y: NDArray[np.generic], k: int, quotient: bool) -> Choice:
-    """Minimum redundancy, maximum relevance: forward, by information with y and mean information with those chosen."""
+    """Minimum redundancy, maximum relevance: forward, by information about y and mean information about the chosen."""
     relevance = mutual_info_regression(X, y, random_state=0)
     chosen, redundancy = [int(relevance.argmax())], np.zeros(X.shape[1])
     while len(chosen) < k:

@@ -1,9 +1,9 @@
-"""Do intervals hold? Coverage, interval score and error where z matters, and of shapes, beside another version.
+"""Do intervals cover the truth? Coverage, interval scores and errors where z matters and of shapes, for two versions.
 
 python benchmarks/interval_scores.py [--before FOLDER] [--seeds 6] [--calibrated-seeds 2] [--shape-seeds 4] [--jobs 2] \
     [--own] [--fresh]
 
-With --own the families are those that numbers were chosen on (own_families.py), and the table is for choosing.
+With --own the families are those that constants are tuned on (own_families.py), and the table is for tuning.
 """
 
 import common
@@ -31,7 +31,7 @@ from versions import OtherVersion
 SIZES = (300, 1000, 3000)
 WEAK, WEAK_SIZES, WEAK_DIMENSIONS = (0.05, 0.1, 0.2), (300, 1000), (1, 5)
 FIRST_SEED = 100  # datasets that no other benchmark has
-MISSED = 2.0 / 0.05  # what an interval of 95% pays for each nat that it misses the truth by (Winkler 1972)
+MISSED = 2.0 / 0.05  # penalty of a 95% interval for each nat by which it misses the truth (Winkler 1972)
 BEFORE, CALIBRATED = "before", "calibrated"
 REPORTED = "src/pydine/experiments/conditional.py"
 SHAPE_SIZES, SHAPE_COVERAGE = (500, 2000, 10_000), 0.85
@@ -39,19 +39,19 @@ SHAPE_SIZES, SHAPE_COVERAGE = (500, 2000, 10_000), 0.85
 NOTES = """
 Nominal 95% intervals of I(X;Y|Z), default settings, over the families of {families}:
 {count} datasets a row, {seeds} of each family, so that a coverage of 0.95 is measured to 0.03 and one of 0.8 to 0.06.
-Score: mean interval score (Winkler 1972), width plus 40 times what the truth lies outside by, in nats; error: mean
-absolute error in nats. The factors of what is put back (src/pydine/bases/learning.py) were chosen on other families.
-"before" is {before}; "calibrated": `interval="calibrated"`, {calibrated} datasets a row. All intervals are those of
-`confidence_interval`, which also hold for weak dependence: where there is none (rho = 0) they are wider than before.
+Score: mean interval score (Winkler 1972), the width plus 40 times the distance to the truth if it lies outside, in
+nats; error: mean absolute error in nats. The factors of what is added back (src/pydine/bases/learning.py) were tuned on
+other families. "before" is {before}; "calibrated": `interval="calibrated"`, {calibrated} datasets a row. All intervals
+are those of `confidence_interval`, which also cover weak dependence, and so are wider than before where rho = 0.
 """.strip()
 
 WEAK_NOTES = """
-The same where dependence is weak. An estimate that happens to be small believed in a small error before, so that its
-interval was narrow and missed: what intervals at rho = 0 are wider by is what they hold more often here.
+The same where dependence is weak. Before, an estimate that happened to be small had a small standard error as well, so
+that its interval was narrow and missed the truth. The wider intervals at rho = 0 are the price of the coverage here.
 """.strip()
 
 SHAPE_NOTES = """
-The fifteen shapes of known_shapes.py, {seeds} datasets each: share of nominal 95% intervals that hold the truth.
+The fifteen shapes of known_shapes.py, {seeds} datasets each: coverage of nominal 95% intervals.
 """.strip()
 
 
@@ -112,7 +112,7 @@ def bars(lines: list[dict[str, object]], shapes: pd.DataFrame) -> list[common.Ba
 
 
 def paired_parts(rows: pd.DataFrame) -> list[str]:
-    """The section that compares both efforts on the datasets that both were tried on; none without such."""
+    """The section that compares both efforts on the datasets that they share; empty if there are none."""
     keys = ["rho", "n", "dz", "family", "seed"]
     scores = rows.pivot_table(index=keys, columns="method", values="score")
     if CALIBRATED not in scores:
@@ -144,7 +144,7 @@ def family_rows(options, before: OtherVersion | None) -> pd.DataFrame:
 
 
 def shape_parts(shapes: pd.DataFrame, seeds: int) -> list[str]:
-    """The section about shapes; none if they were not asked for."""
+    """The section about shapes; empty if they were not asked for."""
     if shapes.empty:
         return []
     by_shape = shapes.pivot_table(index="name", columns="n", values="covers", sort=False)
@@ -165,7 +165,7 @@ def main() -> None:
     options.add_argument("--before", type=Path, help="a clone of another version")
     options.add_argument("--calibrated-seeds", type=int, default=2)
     options.add_argument("--shape-seeds", type=int, default=4)
-    options.add_argument("--own", action="store_true", help="on the families that numbers were chosen on")
+    options.add_argument("--own", action="store_true", help="on the families that constants are tuned on")
     options = options.parse_args()
     before = OtherVersion(options.before) if options.before else None
     rows, shapes = family_rows(options, before), shape_rows(options)

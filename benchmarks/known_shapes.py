@@ -60,7 +60,7 @@ def _middles(low: float, high: float, cells: int) -> FloatArray:
 
 
 def _plane(density: Callable[[FloatArray, FloatArray], FloatArray], reach: float) -> float:
-    """Information of a smooth density of two numbers, of which the square up to ``reach`` holds all."""
+    """Information of a smooth bivariate density, all of whose mass lies in the square up to ``reach``."""
     grid = _middles(-reach, reach, 2000)
     return _information(density(grid[:, None], grid))
 
@@ -94,7 +94,7 @@ def _product(rng: Generator, n: int) -> Pair:
 
 
 def _product_truth() -> float:
-    """Y knows x by the product of its columns alone, whose density is K0(|p|) / pi; a cubic grid resolves its pole."""
+    """Y depends on x through the product p of its columns, of density K0(|p|) / pi; a cubic grid resolves the pole."""
     root = _middles(-3.0, 3.0, 3000)
     return _channel(root**3, k0(np.abs(root**3)) * root**2, PRODUCT_NOISE)
 
@@ -105,7 +105,7 @@ def _heteroscedastic(rng: Generator, n: int) -> Pair:
 
 
 def _heteroscedastic_truth() -> float:
-    """The sign of y is pure chance, so ln|y| knows as much: LOG_SCALE x, plus ln of the size of a normal number."""
+    """The sign of y is independent of all else: all information is in ln|y|, LOG_SCALE x plus ln|standard normal|."""
     x, y = _middles(-7.0, 7.0, 2000), _middles(-22.0, 9.0, 3000)
     return _information(norm.pdf(x)[:, None] * _log_chi(y - LOG_SCALE * x[:, None], 1))
 
@@ -121,7 +121,7 @@ def _common_scale(rng: Generator, n: int, d: int) -> Pair:
 
 
 def _common_scale_truth(d: int) -> float:
-    """Directions are pure chance, so lengths know as much; given the scale they are independent."""
+    """Directions are independent of all else: all information is in the lengths, independent given the scale."""
     scale, length = _middles(-7.0, 7.0, 700), _middles(-24.0, 9.0, 3300)
     given = _log_chi(length - SHARED_LOG_SCALE[d] * scale[:, None], d)
     return _information(given.T @ (norm.pdf(scale)[:, None] * given))
@@ -194,7 +194,7 @@ def _gaussian(rng: Generator, n: int) -> Pair:
 
 @dataclass(frozen=True)
 class Shape:
-    """How x and y are drawn, how the truth is computed, and what came out; with dz, both sides follow z as well."""
+    """How x and y are drawn, how the truth is computed, and its value; with dz, both sides follow z as well."""
 
     draw: Callable[[Generator, int], Pair]
     compute: Callable[[], float]
@@ -253,7 +253,7 @@ def sample_given(name: str, n: int, dz: int, seed: int) -> Dataset:
     return Dataset(name, seed, math.nan, moved_x, moved_y, z, x, y, shape.truth)
 
 
-# --- sides that have nothing to do with each other ---
+# --- independent sides ---
 
 
 def _student_sides(rng: Generator, n: int, d: int) -> FloatArray:

@@ -27,7 +27,7 @@ LEAST_COVERAGE, SHARE_OF_BIAS, LARGEST_BIAS = 0.88, 0.05, 0.015
 NOTES = """
 Root mean square errors in nats. "theirs": of the authors' own estimator, from their result file (n = 1000). Estimates
 of nearest neighbours are cut at 0, which flatters them where the truth is 0; ours are not.
-A coverage of 0.95 is measured to 0.04 (two standard errors) with 100 datasets, to 0.02 with 400.
+Two standard errors of a coverage of 0.95 are 0.04 with 100 datasets, and 0.02 with 400.
 "beyond": datasets in which an estimate is above the entropy of a discrete side.
 Truths are exact sums or quadratures (`mixed_tasks.py`).
 """.strip()
@@ -35,7 +35,7 @@ Truths are exact sums or quadratures (`mixed_tasks.py`).
 
 def estimated(data: MixedData) -> Outcome:
     found = pydine.mutual_information(data.x, data.y, data.z, n_jobs=1)
-    beyond = found.value - min(found.entropies)  # what is above the entropy of a discrete side; of numbers -inf
+    beyond = found.value - min(found.entropies)  # excess over a discrete side's entropy; -inf if neither is discrete
     return Outcome(found.value, *found.confidence_interval(0.95), beyond if np.isfinite(beyond) else float("nan"))
 
 
@@ -100,7 +100,7 @@ def bars(table: pd.DataFrame) -> list[common.Bar]:
     published = table[table.theirs.notna()]
     ratios = published.error / published.theirs
     small = table[table.family.str.startswith("task ") & (table.n == min(PUBLISHED_SIZES))]
-    # Estimates of neighbours that are cut at 0 are right by chance where the truth is: compared where it is not.
+    # Cut at 0, estimates of neighbours are often exact where the truth is 0: compared only where it is not.
     beside = (small.error / small.neighbours)[small.truth > 0.0]
     others = table[~table.family.str.startswith("task ")]
     biased = others.bias.abs() > np.maximum(SHARE_OF_BIAS * others.truth, LARGEST_BIAS)

@@ -24,14 +24,14 @@ from pydine.experiments.runner import Outcome, Task
 SIZES, ALPHA, SHARE = (500, 1000), 0.05, 0.15
 PEERS: dict[str, Callable[[MixedData], float]] = {"bins": binned, "RegressionCI": regression, "Pillai": pillai}
 SLOW = frozenset({"Pillai"})  # random forests: on the first datasets only
-LEVEL = 0.02, 0.09  # asked of every row; a test that is above has no power to speak of
+LEVEL = 0.02, 0.09  # required in every row; above it, power means nothing
 
 NOTES = """
 Share of {seeds} datasets of each family in which independence is rejected at 5%. Under "independent" it holds; under
-"drawn along" y goes along with x in {share:.0%} of the rows. RegressionCI (tigramite) and Pillai (pgmpy, with random
-forests) have their defaults, Pillai the first {peers} datasets; a dash: not installed. "bins": a chi-squared test of
-the columns in at most {bins} bins each, added up over the cells of z. Two standard errors of 0.05 are {error:.3f}, of
-Pillai's {theirs:.3f}.
+"drawn along" y follows x in {share:.0%} of the rows. RegressionCI (tigramite) and Pillai (pgmpy, with random forests)
+are run with their defaults, Pillai on the first {peers} datasets; a dash: not installed. "bins": a chi-squared test of
+the columns in at most {bins} bins each, summed over the cells of z. Two standard errors of 0.05 are {error:.3f}, and
+{theirs:.3f} for Pillai.
 
 Power is compared where another test holds its level, at most {most:.2f} under "independent" with the same rows.
 """.strip()

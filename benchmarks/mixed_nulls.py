@@ -1,7 +1,7 @@
 """Null families of columns of any kind: X and Y are independent given Z, and both follow Z; and alternatives to them.
 
 A new family is a function from (rng, n) to x, y and z (None, a column, or a dict of several), decorated with
-``family``. Its alternative follows from it: in a share of the rows y goes along with x.
+``family``. Its alternative is derived from it: in a share of the rows y follows x.
 """
 
 import one_thread  # noqa: F401

@@ -1,4 +1,4 @@
-"""Other people's tests of conditional independence on columns of any kind, for mixed_level.py; none has to be there.
+"""Other people's tests of conditional independence on columns of any kind, for mixed_level.py; all are optional.
 
 tigramite's RegressionCI (linear and logistic regressions), pgmpy's Pillai trace (random forests), both with their
 defaults, and a chi-squared test of bins. A package that is not installed gives "not run". The extra `peers` has them.

@@ -33,7 +33,7 @@ the same with the numbers behind them. Matrix: {columns} columns of all kinds, n
 
 
 def behind(seed: int, n: int = ROWS) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two numbers that follow five, and those."""
+    """Two numbers that follow five others, and these."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal((n, GIVEN))
     x, y = np.sin(z).sum(axis=1), np.cos(z).sum(axis=1)

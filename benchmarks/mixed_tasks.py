@@ -68,7 +68,7 @@ def signs_truth(agree: float) -> float:
 
 
 def half_and_half(rng: Generator, n: int, r: float, agree: float) -> Pair:
-    """Normal in half of the rows, signs in the other half: which, both columns tell."""
+    """Normal in half of the rows, signs in the other half; both columns show which half a row is in."""
     is_normal = rng.random(n) < 0.5
     normal, sign = correlated(rng, n, r), signs(rng, n, agree)
     return np.where(is_normal, normal[0], sign[0]), np.where(is_normal, normal[1], sign[1])
@@ -177,7 +177,7 @@ BUMPS = {0: ((-2.0, 0.4), (2.0, 0.4)), 1: ((0.0, 0.5),), 2: ((-1.0, 1.2), (3.0, 
 
 
 def bumps(rng: Generator, n: int) -> Pair:
-    """A label of three, and a number that is in one of the label's bumps."""
+    """A number from a mixture of normals that depends on a label, and that label, which has three levels."""
     label, which, noise = rng.integers(3, size=n), rng.random(n), rng.standard_normal(n)
     x = np.empty(n)
     for k, parts in BUMPS.items():
@@ -247,7 +247,7 @@ def truth_of(name: str) -> float:
 
 
 def moved(values: Column, place: NDArray[np.int_], shift: NDArray[np.float64]) -> Column:
-    """Values moved by a bijection: labels in a circle by a place, counts and point masses up, numbers by a shift."""
+    """Values mapped by a bijection: labels cyclically, counts and point masses upwards, numbers by a shift."""
     if values.dtype.kind == "b":
         return values ^ (place % 2 == 1)
     if values.dtype.kind == "U":

@@ -1,4 +1,4 @@
-"""Families for choosing numbers by: none of them is among those that accuracy and coverage are reported on.
+"""Families for tuning constants: none of them is among those that accuracy and coverage are reported on.
 
 Z moves location and scale of both sides, whose noises have the correlation rho. `SMOOTH` are effects that flows follow
 with some hundreds of rows; `ROUGH` ones take thousands given many columns, so that much stays unlearned.

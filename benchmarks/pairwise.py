@@ -5,6 +5,7 @@ python benchmarks/pairwise.py    writes results/pairwise.md
 
 import argparse
 import os
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -68,6 +69,23 @@ def regression_seconds(columns: np.ndarray) -> float:
     return cost.seconds / (REGRESSION_COLUMNS * (p // 2)) * p * (p - 1) / 2
 
 
+def timed(rows, name, data, given=None):
+    """All pairs of a table, and what they cost, which is also added to the rows."""
+    with measured() as cost:
+        found = pydine.pairwise_information(data, given, n_jobs=2)
+    rows.append(
+        {
+            "table": name,
+            "pairs": f"{len(found.pairs[0]):,}",
+            "units": found.n_units,
+            "pairs fitted one by one": found.n_general,
+            "seconds": cost.seconds,
+            "peak MiB": round(cost.peak_mib),
+        }
+    )
+    return cost, found
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--output", type=Path, default=RESULTS)
@@ -75,22 +93,7 @@ def main() -> None:
     pydine.pairwise_information(table(20, 300, 9))  # compile and import what is needed
     pydine.pairwise_information(*confounded(3, 300, 1, 9))
     rows, bars = [], []
-
-    def run(name, data, given=None, **options):
-        with measured() as cost:
-            found = pydine.pairwise_information(data, given, n_jobs=2, **options)
-        rows.append(
-            {
-                "table": name,
-                "pairs": f"{len(found.pairs[0]):,}",
-                "units": found.n_units,
-                "pairs fitted one by one": found.n_general,
-                "seconds": cost.seconds,
-                "peak MiB": round(cost.peak_mib),
-            }
-        )
-        return cost, found
-
+    run = partial(timed, rows)
     wide, _ = run("p = 1000, n = 1000", table(1000, 1000, 0))
     bars += [
         Bar("p = 1000, n = 1000: seconds", wide.seconds, high=5.0),

@@ -1,4 +1,4 @@
-"""Questions whose answers must hold still: families where z matters, real tables, shapes without z, ties.
+"""Questions for the benchmark of stability: families where z matters, real tables, shapes without z, ties.
 
 A question is a name and the columns of x, y and z, (n, d) each; without z, d is 0.
 """

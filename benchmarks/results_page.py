@@ -52,16 +52,16 @@ INTRODUCTION = """
 The three experiments of the paper (Duong and Nguyen, AAAI 2023), drawn as its authors drew them and run with the
 versions that are named at the end. Everything on this page is made by `python benchmarks/results_page.py` from
 `benchmarks/results/mi.csv`, `benchmarks/results/cmi.csv`, `benchmarks/results/cit.csv` and
-`benchmarks/results/convergence.csv`; of an earlier version and made by the commands below (the last one by
-`pydine.experiments.convergence.run_convergence`), with more methods by `--methods`.
+`benchmarks/results/convergence.csv`, which an earlier version of pydine computed: by the commands below, with more
+methods by `--methods`, and for the last table by `pydine.experiments.convergence.run_convergence`.
 
     pydine bench mi --output benchmarks/results
     pydine bench cmi --output benchmarks/results
     pydine bench cit --output benchmarks/results
 
-Columns marked "authors" are the paper's: computed from the raw results that its authors published with their code, on
-the same datasets (`benchmarks/authors_estimation.csv`, `benchmarks/authors_tests.csv`). The others are ours, and other
-people's methods among them are implementations of this package with the settings that it chose, not the authors' runs.
+Columns marked "authors" are computed from the raw results that the paper's authors published with their code, on the
+same datasets (`benchmarks/authors_estimation.csv`, `benchmarks/authors_tests.csv`). All other columns were run for this
+page; methods of other people among them are this package's implementations, with its settings.
 """.strip()
 
 ESTIMATION = """
@@ -77,7 +77,8 @@ if they are within 25% or 0.1 nats of each other. Where they do not:
 
 - MIND here solves its convex problem to convergence, which leaves it far closer to the truth than the authors' run of
   it (see the errors above).
-- CCMI here standardises its columns before the classifier sees them; the paper's are of very unequal scales.
+- CCMI here standardises its columns before the classifier sees them; those of the paper's datasets have very unequal
+  scales.
   `pydine.baselines` has `standardise=False`, which feeds them as they are.
 - MINE is trained by stochastic gradients on few rows, from starts that are not those of the authors; in 20 columns its
   estimate is a lower bound that is far from tight, and how far depends on the training.

@@ -4,8 +4,8 @@ python benchmarks/rows.py                             10,000,000 rows; the file 
 python benchmarks/rows.py --rows 1e8                  5 GB on disk, and about 6 microseconds of CPU a row and question
 python benchmarks/rows.py --rows 1e6 --sample 250000  what another size of the sample would do
 
-A million rows are asked about in memory too, with the rows of the file's first part: how far apart the answers are. So
-many rows are all learned from, so both are the same; the second pass, over the same rows, is compared beside that.
+A file of a million rows is also read into memory, and both answers are compared. So few rows are all in the sample, so
+these must agree; the sums of a second pass over the same rows are compared as well.
 """
 
 import argparse
@@ -36,7 +36,7 @@ MOST_GIB, MOST_ERRORS = 1.5, 0.01
 
 
 class Counted:
-    """A stream that counts how often it is gone through."""
+    """A stream that counts its passes."""
 
     def __init__(self, path: Path) -> None:
         self.stream, self.passes = streams.stream_of(path), 0
@@ -56,7 +56,7 @@ def part(i: int, rows: int) -> pa.Table:
 
 
 def make(path: Path, rows: int) -> None:
-    """Write the file: it is whole or not there."""
+    """Write the file atomically."""
     unfinished = path.with_suffix(".unfinished")
     with pq.ParquetWriter(unfinished, part(0, 1).schema) as writer:
         for i, start in enumerate(range(0, rows, PART)):
@@ -65,7 +65,7 @@ def make(path: Path, rows: int) -> None:
 
 
 def asked(name: str, path: Path, jobs: int, before: float) -> dict[str, object]:
-    """Ask a question of a file, and say what it took, memory above what the process had before."""
+    """Ask a question of a file, and say what it cost, with the memory beyond what the process had before."""
     stream = Counted(path)
     data = streams.Selection(stream, stream.names)
     with measured() as cost:
@@ -89,7 +89,7 @@ def asked(name: str, path: Path, jobs: int, before: float) -> dict[str, object]:
 
 
 def apart(path: Path) -> dict[str, float]:
-    """How far answers from a file and from memory are apart, in standard errors."""
+    """Differences between the answers from a file and from memory, in standard errors."""
     table = pq.read_table(path)
     pairs = [pydine.pairwise_information(data, GIVEN) for data in (path, table)]
     alone = [pydine.mutual_information("x", "y", GIVEN, data=data) for data in (path, table)]

@@ -1,9 +1,9 @@
-"""How far answers move, and how their error changes, if a number that was chosen is halved or doubled.
+"""Sensitivity to the constants: how answers and their errors change if one constant is halved or doubled.
 
 python benchmarks/sensitivity.py [--seeds 1] [--jobs 2] [--fresh] [--output FOLDER]
 
-The numbers are those that docs/choices.md lists as shaping an answer, in the rooms that fit units and project z. Data
-are of the families of benchmarks/partitions.py, which the accuracy is not reported on.
+The constants are those that docs/choices.md lists as shaping an answer, in the modules that fit units and project z.
+The data are of the smooth families of benchmarks/own_families.py, on which no accuracy is reported.
 """
 
 import common
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partitions import FAMILIES, draw
+from own_families import SMOOTH, sample
 from pydine import DINE
 from pydine.experiments.grids import Grid
 
@@ -27,13 +27,13 @@ from choices import choices
 AS_IT_IS = "as it is"
 SIZES, DIMENSIONS, RHO = (300, 1000), (1, 5), 0.6
 KNOBS = {"hidden_units": 8, "n_components": 2, "n_networks": 2, "n_folds": 3, "weight_decay": 0.67}
-# What is bound before it could be changed here, or what only other bases use.
+# Constants that are bound at import, before they could be changed here, or that only other bases use.
 LEFT_OUT = {"LINEAR_ITERATIONS", "SEED", "MORE_HIDDEN_UNITS", "MORE_COMPONENTS", "MORE_ITERATIONS"}
 
 NOTES = """
 `base="gaussian"`, {count} datasets of five families, n = 300 and 1000, 1 and 5 columns of z, correlation {rho}. "median
-move" and "largest": of an estimate, in units of its standard error. "error": the root mean square error, divided by
-that with all numbers as they are. One number is changed at a time.
+move" and "largest": of an estimate, in units of its standard error. "error": the root mean square error, relative to
+that with all constants as they are. One constant is changed at a time.
 """.strip()
 
 
@@ -63,7 +63,7 @@ def _with(values, place, value):
 
 @contextmanager
 def changed(name, place, factor):
-    """The number with another value, in all modules that know it."""
+    """Give a constant another value in all modules that have it."""
     homes = [module for module in modules() if name in vars(module)]
     before = getattr(homes[0], name)
     after = scaled(before, factor) if place is None else _with(before, place, scaled(before[place], factor))
@@ -83,7 +83,7 @@ def estimate(data, **knobs) -> dict[str, float]:
 
 
 def estimate_with(data, name, place, factor) -> dict[str, float]:
-    """The estimate with one number multiplied."""
+    """The estimate with one constant multiplied."""
     if name in KNOBS:
         return estimate(data, **{name: max(scaled(KNOBS[name], factor), 2 if name == "n_folds" else 1)})
     prepare()
@@ -93,8 +93,8 @@ def estimate_with(data, name, place, factor) -> dict[str, float]:
 
 @cache
 def prepare() -> None:
-    """Have everything imported that an estimate imports late, so that its numbers can be found."""
-    estimate(draw("linear", min(SIZES), min(DIMENSIONS), RHO, 0))
+    """Import what an estimate imports lazily, so that its constants are found."""
+    estimate(sample("linear", min(SIZES), min(DIMENSIONS), RHO, 0))
 
 
 def main() -> None:
@@ -110,8 +110,8 @@ def main() -> None:
         label: partial(estimate_with, name=name, place=place, factor=factor)
         for label, (name, place, factor) in changes.items()
     }
-    axes = {"family": tuple(FAMILIES), "n": SIZES, "dz": DIMENSIONS, "rho": (RHO,)}
-    tasks = Grid("I(X;Y|Z)", draw, axes, range(options.seeds)).tasks(methods)
+    axes = {"family": tuple(SMOOTH), "n": SIZES, "dz": DIMENSIONS, "rho": (RHO,)}
+    tasks = Grid("I(X;Y|Z)", sample, axes, range(options.seeds)).tasks(methods)
     rows = common.run_from(options, tasks, "sensitivity", methods, figures=("estimate", "error_bar"))
     by_method = {name: part.reset_index() for name, part in rows.groupby("method", sort=False)}
     as_it_is = by_method[AS_IT_IS]

@@ -1,4 +1,4 @@
-"""Dependence of known shapes, with and without z, beside other estimators and another version of the code; and none.
+"""Dependence of known shapes, and independence, with and without z, beside other estimators and another version.
 
 python benchmarks/shapes.py [--seeds 10] [--sizes 500 2000 10000] [--given-sizes 500 1000 2000] [--before FOLDER] \
     [--independent-seeds 9] [--methods dine ksg] [--gmm-mi PYTHON] [--neural] [--jobs 2] [--fresh]
@@ -46,7 +46,7 @@ the default's nominal 95% intervals.
 """.strip()
 
 INDEPENDENT_NOTES = """
-X and Y have the same margins and nothing to do with each other. "student": columns within a side share a Student scale
+X and Y are independent, with the same margins. "student": columns within a side share a Student scale
 with 2 degrees of freedom; "lognormal": exponentials of normal numbers with standard deviation 2. Estimates in nats.
 """.strip()
 

@@ -2,8 +2,8 @@
 
 python benchmarks/speed.py [--repeats 7] [--large-repeats 3] [--skip-million]
 
-Contenders are run in turn on the same dataset, another one in every round, so that what else the machine does
-hits all alike; figures are medians over the rounds. Every contender has run once before the clock starts.
+Contenders are run in turn on the same dataset, a new one in every round, so that other load on the machine affects
+all alike; figures are medians over the rounds. Every contender has run once before the clock starts.
 """
 
 import common
@@ -19,7 +19,7 @@ from statistics import median
 
 from pydine.experiments.conditional import sample
 from pydine.experiments.datasets import Dataset, paper_cmi, paper_mi
-from pydine.experiments.measure import call_in_new_process, in_turn, medians, run_python
+from pydine.experiments.measure import call_in_new_process, import_seconds, in_turn, medians
 from pydine.experiments.methods import methods_of
 
 KCI_RATIO, KCI_AIM = 10.0, 30.0
@@ -50,7 +50,6 @@ KINDS = {"non-linear z": nonlinear, "the paper's z": nearly_linear}
 
 
 CONTENDERS: dict[str, Contender] = {**methods_of("cmi"), "kcit": methods_of("cit")["kcit"]}
-IMPORT = "import time; start = time.perf_counter(); import pydine; print(time.perf_counter() - start)"
 
 
 def race(draw: Draw, contenders: dict[str, Contender], repeats: int) -> dict[str, float]:
@@ -71,10 +70,10 @@ def growth(draw: Callable[[int, int], Dataset], run: Contender, sizes: Iterable[
     return medians(in_turn({n: partial(prepared, n) for n in sizes}, repeats))
 
 
-def import_seconds() -> tuple[float, float]:
-    """Best and median time of ``import pydine`` in a new interpreter, after one that may have compiled."""
-    run_python(IMPORT)
-    runs = [run_python(IMPORT)[0] for _ in range(IMPORT_RUNS)]
+def best_and_typical_import() -> tuple[float, float]:
+    """Smallest and median seconds of ``import pydine`` in a new interpreter, after one that may write bytecode."""
+    import_seconds("pydine")
+    runs = [import_seconds("pydine") for _ in range(IMPORT_RUNS)]
     return min(runs), median(runs)
 
 
@@ -131,7 +130,7 @@ def large_samples(repeats: int) -> Section:
 
 
 def start() -> Section:
-    best, typical = import_seconds()
+    best, typical = best_and_typical_import()
     compiling, cached = first_call_seconds()
     lines = [
         {"what": f"import pydine, best of {IMPORT_RUNS}", "s": best},

@@ -31,7 +31,7 @@ from questions import Question, questions
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build" / "machines"  # machine code for the CPUs that are played
 BLAS_THREADS = (1, 2)
-LEAST_PVALUE = 1e-4  # p-values are cut here: further out nobody decides otherwise
+LEAST_PVALUE = 1e-4  # smaller p-values are raised to this: no decision depends on how small they are
 MOVED, MOVED_LOG_PVALUE, LAST_DIGITS = 0.01, 0.02, 1e-9  # SE; share of ln p; nats of ln p that never count
 
 NOTES = """
@@ -43,9 +43,9 @@ answer, spreads are standard deviations over the seeds or the orders. An answer 
 the estimate is more than {moved:g} SE away, or has another base, or ln p differs by more than {share:.0%}. Spread of
 log10 p: the largest less the smallest, p-values below {least:g} taken as that.
 
-Neither the seed nor the order of the rows enters an answer, so their spreads are 0 by construction, but for
-defects. What is arbitrary all the same, the partition into folds, is fixed and not gone: partitions.md has how far
-another one would move an answer, and the standard error holds it.
+Neither the seed nor the order of the rows enters an answer, so their spreads are 0 by construction, but for defects.
+The partition into folds is arbitrary, too, but fixed: partitions.md shows how far another one would move an answer, and
+the standard error includes it.
 """.strip()
 
 
@@ -64,7 +64,7 @@ class Setting:
 
 
 def settings(seeds: int, orders: int) -> list[Setting]:
-    """The reference first, then one thing changed at a time, but for BLAS: its threads with every CPU."""
+    """The reference first, then one change at a time; every CPU is combined with every number of BLAS threads."""
     machines = [Setting(cpu, threads) for threads in BLAS_THREADS for cpu in playable()]
     chance = [Setting(seed=seed) for seed in range(1, seeds)] + [Setting(order=order) for order in range(1, orders)]
     return machines + chance + [Setting(change=change) for change in CHANGES if change]
@@ -126,12 +126,12 @@ def measures(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def distance(rows: pd.DataFrame, first: pd.Series) -> pd.Series:
-    """Of the estimates from the first one, in its standard errors."""
+    """Distances of the estimates from the first one, in its standard errors."""
     return judged((rows.value - first.value).abs() / first.error_bar, rows, first)
 
 
 def judged(far: pd.Series, rows: pd.DataFrame, first: pd.Series) -> pd.Series:
-    """Distances, but that the same failure is no distance, and one that the first answer does not share is infinite."""
+    """Distances: 0 if both answers failed in the same way, infinite if only one did, or in another way."""
     return far.mask((rows.error != "") & (rows.error == first.error), 0.0).mask(rows.error != first.error, math.inf)
 
 
@@ -193,7 +193,7 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=8, help="seeds (default: %(default)s)")
     parser.add_argument("--orders", type=int, default=8, help="orders of rows (default: %(default)s)")
-    parser.add_argument("--every", type=int, default=1, help="ask every so manieth question (default: %(default)s)")
+    parser.add_argument("--every", type=int, default=1, help="ask only every N-th question (default: %(default)s)")
     parser.add_argument("--beside", type=Path, help="folder of another version")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="folder (default: %(default)s)")

@@ -2,9 +2,10 @@
 
 python benchmarks/stale.py [--root FOLDER]    exit code 1 if the README or a page of docs cites a stale table
 
-A table is fresh if all that this library computed in it has the digest of the present code (`code_version`, of all of
-it or of what its figures hang on), or was confirmed for it (`pydine.experiments.confirmation`). A document may cite a
-stale one if it says so: the words "earlier version" in a sentence that names the table.
+A table is fresh if everything that this library computed in it carries the digest of the present code: of all of it, or
+of the part that its figures depend on (`code_version`); or if its rows were confirmed for that code
+(`pydine.experiments.confirmation`). A document may cite a stale table if a sentence that names it has the words
+"earlier version".
 """
 
 import csv
@@ -79,7 +80,7 @@ def citations(root: Path, names: list[str]) -> Iterator[Citation]:
 
 
 def line(table: Table, current: frozenset[str], cited: list[Citation], root: Path) -> list[str]:
-    """What is shown of a table: its name, its state, digests, commits, their days, and who cites it."""
+    """The line about a table: its name, its state, digests, commits, their dates, and the documents that cite it."""
     state = table.state(current)
     codes, commits = ([origin[i] for origin in table.origins if origin[i]] for i in (0, 1))
     dates = [date_of(commit, root) for commit in commits]
@@ -88,7 +89,7 @@ def line(table: Table, current: frozenset[str], cited: list[Citation], root: Pat
 
 
 def _few(names: list[str]) -> str:
-    """Different names, or how many they are."""
+    """The distinct names, or their number if there are more than two."""
     different = list(dict.fromkeys(filter(None, names)))
     return ", ".join(different) if len(different) <= 2 else f"{len(different)} of them"
 

@@ -1,4 +1,4 @@
-"""Methods of a benchmark that answer in a process of their own: another version of this library, and gmm-mi."""
+"""Methods that run in a separate process: another version of this library, and gmm-mi."""
 
 import json
 import os

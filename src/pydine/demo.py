@@ -5,7 +5,6 @@ Run with ``python -m pydine.demo``.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from rich.text import Text
 from sklearn.datasets import load_diabetes
 
 import pydine
+from pydine.experiments.measure import measured
 from pydine.inputs.checks import enumeration
 from pydine.results import InformationEstimate
 
@@ -153,11 +153,10 @@ def main() -> None:
     """Run the demonstration and print its table."""
     console = Console()
     table = load_table()
-    with console.status("Estimating (the very first run also compiles, which takes longer) ..."):
-        start = time.perf_counter()
+    waiting = console.status("Estimating (the very first run also compiles, which takes longer) ...")
+    with waiting, measured() as cost:
         rows = estimate_rows(table)
-        seconds = time.perf_counter() - start
-    show(console, rows, seconds)
+    show(console, rows, cost.seconds)
 
 
 if __name__ == "__main__":

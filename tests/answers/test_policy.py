@@ -336,17 +336,31 @@ class TestWarnings:
         with pytest.warns(DeterminedWarning, match=r"determines a side of 0, 1 and 2: nothing is left to tell"):
             warn_if_determined(Verdict.NOTHING_LEFT, question)
 
+    @pytest.mark.parametrize(
+        ("x", "y", "said"),
+        [
+            (-D, A, r"determines x \(of x and y\): nothing"),
+            (A, np.exp(D), r"determines y \(of x and y\): nothing"),
+            (2.0 * D, -D, "determines both sides of x and y: nothing"),
+        ],
+    )
+    def test_which_side_is_said(self, x, y, said):
+        with pytest.warns(DeterminedWarning, match=said):
+            estimate = pydine.mutual_information(x, y, D)
+        sides = {"x": ("x",), "y": ("y",)}.get(said.split()[1], ("x", "y"))
+        assert estimate.details["determined"] == sides
+
     def test_once_for_all(self):
         with pytest.warns(DeterminedWarning) as caught:
-            warn_determined(["a and b", "a and c", "a and b"])
+            warn_determined(["a (of a and b)", "a side of a and c", "a (of a and b)"])
         (warning,) = caught
         assert str(warning.message) == (
-            "What is given determines a side of a and b and a and c: nothing is left to tell, so the information is 0 "
-            "and the p-value 1."
+            "What is given determines a (of a and b) and a side of a and c: nothing is left to tell, so the "
+            "information is 0 and the p-value 1."
         )
 
     def test_many_are_counted(self):
-        with pytest.warns(DeterminedWarning, match="of p0, p1, p2, p3, p4 and 4 more: nothing"):
+        with pytest.warns(DeterminedWarning, match="determines p0, p1, p2, p3, p4 and 4 more: nothing"):
             warn_determined(f"p{i}" for i in range(9))
 
     @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 
 import pydine
 from cluster_data import GIVEN, answer, columns
+from pydine.experiments.measure import bytes_received
 from pydine.work import execution
 
 distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
@@ -58,23 +59,6 @@ def alone():
     return answer(P, N)
 
 
-def received():
-    """Bytes that all connections of this process have received, by the kernel's count (tcpi_bytes_received)."""
-    import socket
-
-    total = 0
-    for entry in Path("/proc/self/fd").iterdir():
-        try:
-            if not str(entry.readlink()).startswith("socket:"):
-                continue
-            with socket.socket(fileno=os.dup(int(entry.name))) as connection:
-                info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
-        except OSError:
-            continue
-        total += int.from_bytes(info[128:136], sys.byteorder)
-    return total
-
-
 def test_a_few_columns_with_a_worker_killed(cluster, monkeypatch):
     """The part of all this that is in `make test`."""
     monkeypatch.setattr(execution, "WORTH_A_TRIP", 0.0)
@@ -89,11 +73,11 @@ def test_a_few_columns_with_a_worker_killed(cluster, monkeypatch):
 
 @pytest.mark.cluster
 def test_all_pairs_and_what_is_sent(cluster, alone):
-    before = cluster.run(received)
+    before = cluster.run(bytes_received)
     with joblib.parallel_config(backend="dask"):
         cache = pydine.UnitCache()
         assert answer(P, N, cache=cache) == alone
-    after = cluster.run(received)
+    after = cluster.run(bytes_received)
     n_units = len(cache._entries)
     size = (P + len(GIVEN)) * N * 8
     sent = [after[worker] - before[worker] for worker in after]

@@ -1,12 +1,24 @@
 """The reader of time and memory, and contenders in turn."""
 
+import socket
 import sys
 import time
 
 import numpy as np
 import pytest
 
-from pydine.experiments.measure import WARM_UP, call_in_new_process, in_turn, measured, medians, run_process, run_python
+from pydine.experiments.measure import (
+    WARM_UP,
+    bytes_received,
+    call_in_new_process,
+    import_seconds,
+    in_turn,
+    measured,
+    medians,
+    processor_seconds,
+    run_process,
+    run_python,
+)
 
 
 def test_a_block_that_sleeps_costs_time_and_no_work():
@@ -37,6 +49,17 @@ def test_numbers_come_back_from_a_new_interpreter():
     assert run_python(code, "one", TOLD="7") == [7.0, 2.0]
 
 
+def test_an_import_is_timed_in_a_new_interpreter(tmp_path):
+    (tmp_path / "sleepy.py").write_text("import time; time.sleep(0.1)")
+    assert import_seconds("sleepy", PYTHONPATH=str(tmp_path)) >= 0.1
+
+
+def test_sleep_is_no_work_of_the_processor():
+    start, before = time.perf_counter(), processor_seconds()
+    time.sleep(0.1)
+    assert 0.0 <= processor_seconds() - before < time.perf_counter() - start
+
+
 def test_a_process_is_measured_from_its_start_to_its_end():
     large = np.ones(100 * 2**17)  # 100 MiB that the new process does not have
     code = "import os, sys, time; time.sleep(0.05); sys.exit(os.environ['TOLD'])"
@@ -47,6 +70,17 @@ def test_a_process_is_measured_from_its_start_to_its_end():
     assert 1.0 < cost.peak_mib < large.nbytes / 2**20
     with pytest.raises(RuntimeError, match="ended with 1: too deep"):
         run_process(command, TOLD="too deep")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux counts them")
+def test_bytes_that_arrive_are_counted():
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as near:
+        far, _ = server.accept()
+        with far:
+            before = bytes_received()
+            far.sendall(bytes(1000))
+            assert len(near.recv(1000, socket.MSG_WAITALL)) == 1000
+            assert bytes_received() - before == 1000
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pydine.answers.policy import Mapped, Verdict, mapped, reduced
+from pydine.answers.policy import Mapped, Verdict, determined_sides, mapped, reduced
 from pydine.answers.settings import Settings
 from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
@@ -235,8 +235,10 @@ def answered(
 def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
     """The answer to a question, in nats: the estimate, or the value of the verdict."""
     if isinstance(answer, Verdict):
-        error = 0.0 if answer is Verdict.NOTHING_LEFT else np.nan
-        return _information(question, answer.value, error, "gaussian", {"verdict": answer.name})
+        is_determined = answer is Verdict.NOTHING_LEFT
+        sides = determined_sides(question) if is_determined else ()
+        found: dict[str, object] = {"verdict": answer.name, "determined": sides}
+        return _information(question, answer.value, 0.0 if is_determined else np.nan, "gaussian", found)
     if isinstance(answer, Fit):
         return _information(
             question,

@@ -31,6 +31,7 @@ from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray
+from pydine.units.ladder import LadderSettings
 
 if TYPE_CHECKING:
     from pydine.latents.paper import PaperFlow
@@ -227,21 +228,34 @@ def _independent(columns: FloatArray) -> list[int]:
     return kept
 
 
+def determined_sides(question: Question) -> tuple[str, ...]:
+    """The sides of a question, "x" or "y", that the given columns determine; none where only flows show it."""
+    gone = determined(question, Workshop(question.table, LadderSettings()))
+    return tuple(side for side, columns in (("x", question.x), ("y", question.y)) if gone.issuperset(columns))
+
+
+def determined_side(question: Question) -> str:
+    """The side of a question that the given columns determine, by its names."""
+    names = {side: ", ".join(columns) for side, columns in zip("xy", question.names, strict=False)}
+    both = " and ".join(names.values())
+    sides = determined_sides(question)
+    return f"{names[sides[0]]} (of {both})" if len(sides) == 1 else f"{'both sides' if sides else 'a side'} of {both}"
+
+
 def warn_if_determined(verdict: Verdict, question: Question) -> None:
     """Warn if nothing is left of a side of a question."""
     if verdict is Verdict.NOTHING_LEFT:
-        x, y, _ = (", ".join(names) for names in question.names)
-        warn_determined([f"{x} and {y}"])
+        warn_determined([determined_side(question)])
 
 
-def warn_determined(pairs: Iterable[str]) -> None:
-    """Warn, once for all of them, that nothing is left of a side of these questions."""
-    names = list(dict.fromkeys(pairs))
+def warn_determined(sides: Iterable[str]) -> None:
+    """Warn, once for all of them, that nothing is left of these sides of questions."""
+    names = list(dict.fromkeys(sides))
     if names:
         shown = [*names[:5], *([f"{len(names) - 5} more"] if len(names) > 5 else [])]
         warnings.warn(
-            f"What is given determines a side of {enumeration(shown)}: nothing is left to tell, so the information "
-            "is 0 and the p-value 1.",
+            f"What is given determines {enumeration(shown)}: nothing is left to tell, so the information is 0 and the "
+            "p-value 1.",
             DeterminedWarning,
             stacklevel=level_of_caller(),
         )

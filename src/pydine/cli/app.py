@@ -41,7 +41,7 @@ COMMANDS = {
 
 
 class _Group(TyperGroup):
-    """Commands whose complaints about usage quote what was typed, or what a shell made of a pattern, harmlessly."""
+    """Commands whose usage errors escape what they quote: what was typed, or what a shell expanded a pattern to."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -53,7 +53,7 @@ class _Group(TyperGroup):
 
 
 def command_line(*names: str) -> typer.Typer:
-    """Make the command line with the commands named, or with all: whoever asks for one need not wait for the others."""
+    """Make the command line with the commands named, or with all: a single command need not wait for the others."""
     app = typer.Typer(
         name="pydine",
         cls=_Group,
@@ -75,7 +75,7 @@ def command_line(*names: str) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str) -> None:
-    """Make a command of its function; its page of help is the docstring, every paragraph filled by the terminal."""
+    """Make a command of its function; its help is the docstring, with paragraphs wrapped to the terminal."""
     function, panel = COMMANDS[name]
     module = import_module(f"pydine.cli.commands.{name}")
     answer = getattr(module, function)
@@ -121,11 +121,11 @@ def main() -> None:
             raise
         _fail(f"this is a defect of pydine ({type(error).__name__}: {error}); PYDINE_TRACEBACK=1 shows where.")
     finally:
-        gc.freeze()  # the interpreter would look through all modules for garbage, a third of a second, before it ends
+        gc.freeze()  # or the interpreter would collect garbage in all modules at exit, for a third of a second
 
 
 def _postpone_collection() -> None:
-    """Look for garbage only in work that takes long: imports leave none, and a short command is mostly imports."""
+    """Collect garbage only in long work: imports leave none, and a short command is mostly imports."""
     gc.disable()
     timer = threading.Timer(SHORT, gc.enable)
     timer.daemon = True
@@ -135,7 +135,7 @@ def _postpone_collection() -> None:
 def _spare_imports() -> None:
     """Keep SciPy, which imports everything that NumPy lists, from importing packages that are not used here.
 
-    A tenth of a second; they are still there for whoever names them.
+    That saves a tenth of a second; an explicit import still finds them.
     """
     import numpy as np
 
@@ -146,12 +146,12 @@ def _spare_imports() -> None:
 
 def _fail(sentence: str) -> NoReturn:
     text = escaped(" ".join(sentence.split()))
-    half = LONGEST // 2  # a name may be as long as its file: the beginning and the end of a sentence say most
+    half = LONGEST // 2  # a name may be very long: the beginning and the end of the sentence are kept
     sys.stderr.write(f"pydine: {text if len(text) <= LONGEST else f'{text[:half]} … {text[-half:]}'}\n")
     sys.exit(BAD_DATA)
 
 
 def _interrupted(*_: Any) -> NoReturn:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever asks a second time does not want to wait for threads
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C does not wait for threads
     sys.stderr.write("\npydine: interrupted.\n")
     sys.exit(INTERRUPTED)

@@ -75,7 +75,7 @@ class Distributed(Backend, Work):
     """How and where the work is done."""
 
     def n_jobs(self, frame: Frame) -> int | None:
-        """What the engine's context says, or what it would be without one."""
+        """The number of jobs: left to the engine's context, or what it would be without one."""
         threads = super().n_jobs(frame)
         if self.backend is None:
             return threads

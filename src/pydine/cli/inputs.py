@@ -27,7 +27,7 @@ class Request:
     seed: int = 0
 
     def open(self, *, streamed: bool = False) -> TableFile:
-        """Open the file; if it may be `streamed`, a folder or one of very many rows is not read but gone through."""
+        """Open the file; if it may be `streamed`, a folder or a file of very many rows is not read into memory."""
         separator = self.options.separator
         if separator is not None and len(separator.encode()) != 1 and separator != "\\t":
             raise typer.BadParameter("must be one character, such as ';' or '\\t'", param_hint="--separator")
@@ -107,20 +107,20 @@ class Request:
 
 
 def _without_identifiers(frame: Frame, needed: Sequence[str]) -> Frame:
-    """Leave out columns of labels of which hardly any repeats."""
+    """Leave out identifiers: columns of labels of which hardly any repeats."""
     found = _identifiers(frame, [name for name in frame if name not in needed])
     return frame.without({name: f"it {why}" for name, why in found.items()})
 
 
 def _refuse_identifiers(frame: Frame, needed: Iterable[str]) -> None:
-    """Refuse columns of labels of which hardly any repeats where they are what is asked about."""
+    """Refuse identifiers among the columns of a question."""
     for name, why in _identifiers(frame, needed).items():
         mend = "name another column" if name in frame.levels else f"leave out --kind {name}=nominal"
         raise ValueError(f"{frame.source}: column {name!r} {why}; {mend}.")
 
 
 def _identifiers(frame: Frame, names: Iterable[str]) -> dict[str, str]:
-    """Columns of labels, among those named, of which hardly any repeats, and how many labels there are."""
+    """The identifiers among the columns named, with the number of their labels."""
     import numpy as np
 
     from pydine.inputs.kinds import identifier, is_identifier
@@ -131,7 +131,7 @@ def _identifiers(frame: Frame, names: Iterable[str]) -> dict[str, str]:
 
 
 def _refuse_constant(frame: Frame, names: Iterable[str]) -> None:
-    """Refuse columns that hold one value where they are what is asked about."""
+    """Refuse constant columns in a question."""
     import numpy as np
 
     for name in names:

@@ -1,4 +1,4 @@
-"""Options that several commands share, so that they mean and say the same everywhere.
+"""Options that several commands share, so that they have the same meaning and help everywhere.
 
 Those that go together are a dataclass, which a command takes as one parameter (`groups`).
 """
@@ -37,7 +37,7 @@ File = Annotated[
         "Columns without names are called 1, 2, 3 ...",
     ),
 ]
-Target = Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="What the others tell about.")]
+Target = Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="The column that the others tell about.")]
 
 
 class Base(StrEnum):
@@ -59,7 +59,7 @@ Cache = Annotated[
     of_method(
         "--cache",
         metavar="FOLDER",
-        help="Keep fitted flows there: work that was stopped goes on where it was, also on another machine.",
+        help="Keep fitted flows there: interrupted work resumes, also on another machine.",
         show_default=False,
     ),
 ]
@@ -75,11 +75,12 @@ class Sides:
 
     x: Annotated[
         list[str],
-        typer.Option("-x", metavar="COLUMN", help="What tells. Several make one variable of several columns."),
+        typer.Option("-x", metavar="COLUMN", help="A column of X; several make one variable of several columns."),
     ]
-    y: Annotated[list[str], typer.Option("-y", metavar="COLUMN", help="What it tells about.")]
+    y: Annotated[list[str], typer.Option("-y", metavar="COLUMN", help="A column of Y.")]
     z: Annotated[
-        list[str] | None, typer.Option("-z", metavar="COLUMN", help="What is known already; as many as there are.")
+        list[str] | None,
+        typer.Option("-z", metavar="COLUMN", help="A column of Z, to condition on; as often as needed."),
     ] = None
 
 
@@ -151,7 +152,7 @@ class Reading:
             "--max-bytes",
             metavar="N",
             min=1,
-            help="Refuse what is compressed, or comes through a pipe, and unpacks to more. By default 4 GiB.",
+            help="Refuse a compressed file, or a pipe, that unpacks to more bytes than this. By default 4 GiB.",
             show_default=False,
         ),
     ] = None
@@ -182,7 +183,7 @@ class Work:
         return (os.cpu_count() if frame.n_samples >= ROWS_WORTH_THREADS else 1) if self.jobs is None else self.jobs
 
     def settings(self, frame: Frame) -> dict[str, Any]:
-        """What every question about a file is asked with."""
+        """The settings of every question about a file."""
         return {
             "random_state": self.seed,
             "n_jobs": self.n_jobs(frame),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -16,7 +17,7 @@ from pydine.experiments.figures import draw_estimates, draw_tests, save
 from pydine.experiments.grids import Grid, grid
 from pydine.experiments.methods import foreign, methods_of, needed, peers, usual_methods
 from pydine.experiments.provenance import ESTIMATES, TESTS
-from pydine.experiments.runner import run
+from pydine.experiments.runner import HowToRun, run
 from pydine.experiments.summaries import convergence_summary, decision_summary, error_summary
 from pydine.experiments.table import Row
 
@@ -28,13 +29,13 @@ SUMMARIES = {
     "cit": decision_summary,
     "convergence": convergence_summary,
 }
-# What code ages the rows of an experiment.
+# The part of the code that the rows of an experiment depend on.
 SCOPES = {"mi": ESTIMATES, "cmi": ESTIMATES, "cit": TESTS, "convergence": ESTIMATES}
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What an experiment left: print it for a summary.
+    """The results of an experiment, which prints as a summary.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class Bench:
     notes: tuple[str, ...] = ()
 
     def summary(self) -> list[Row]:
-        """Sum the rows up, see `pydine.experiments.summaries`."""
+        """Summarise the rows, see `pydine.experiments.summaries`."""
         return SUMMARIES[self.kind](self.rows)
 
     def __rich__(self) -> RenderableType:
@@ -86,36 +87,32 @@ def run_bench(
     *,
     methods: Sequence[str] | None = None,
     trials: int | None = None,
-    jobs: int = 1,
     quick: bool = False,
-    fresh: bool = False,
-    renew: bool = False,
-    confirm: int = 0,
     output: Path = DEFAULT_OUTPUT,
-    console: Console | None = None,
+    **how: Unpack[HowToRun],
 ) -> Bench:
-    """Run one of the paper's experiments, or as much of it as is asked; what was run before is kept.
+    """Run one of the paper's experiments, or a part of it; rows of earlier runs are kept.
 
     Parameters
     ----------
     kind : {"mi", "cmi", "cit"}
         I(X;Y), I(X;Y|Z), or tests of conditional independence: the paper's Figures 1 to 3.
     methods : sequence of str, optional
-        Names of methods. By default those that are installed; if `quick`, the fast ones of them.
+        Names of methods. By default those that are installed; if `quick`, only the fast ones.
     trials : int, optional
         Datasets of each combination; by default as in the paper, 50, and 200 for ``"cit"``.
-    jobs : int, default=1
-        Processes, -1 for one on every core.
     quick : bool, default=False
         A part of the experiment that takes about a minute.
+    output : Path
+        Folder of the table and the figure.
+    jobs : int, default=1
+        Processes, -1 for one on every core.
     fresh : bool, default=False
         Whether to run again what the table in `output` already has.
     renew : bool, default=False
-        Whether to run again only those of its rows that earlier code of this library computed.
+        Whether to run again only the rows that earlier code of this library computed.
     confirm : int, default=0
-        How many of those to run again for each method, to see whether they all have the same figures still.
-    output : Path
-        Folder of the table and the figure.
+        How many of those to run again for each method, to see whether they all still have the same figures.
     console : rich.console.Console, optional
         Where progress is shown: standard error unless given.
 
@@ -136,36 +133,30 @@ def run_bench(
             raise ValueError(f"methods must be among {', '.join(known)} for {kind!r}, but got {name!r}.")
         if (peer := peers(kind).get(name)) is not None and not peer.available:
             raise ImportError(needed(peer))
-    table = Path(output) / f"{kind}.csv"
-    tasks = chosen_grid.tasks(dict.fromkeys(methods))
-    rows = run(
-        tasks,
-        known,
-        table,
-        jobs=jobs,
-        fresh=fresh,
-        renew=renew,
-        confirm=confirm,
-        foreign=foreign(methods),
-        scope=SCOPES[kind],
-        console=console,
-    )
-    return draw(kind, rows, table, lambda: _figure(kind, rows, chosen_grid), notes)
+    figure = draw_tests if kind == "cit" else partial(draw_estimates, title=chosen_grid.title)
+    return run_grid(kind, chosen_grid, dict.fromkeys(methods), Path(output), figure, notes, **how)
 
 
-def draw(kind: str, rows: list[Row], table: Path, figure: Callable[[], Any], notes: Sequence[str] = ()) -> Bench:
-    """Save the figure beside the table; without matplotlib there is a note in its place."""
+def run_grid(
+    kind: str,
+    chosen: Grid,
+    methods: Iterable[str],
+    output: Path,
+    figure: Callable[[list[Row]], Any],
+    notes: Sequence[str] = (),
+    **how: Unpack[HowToRun],
+) -> Bench:
+    """Run methods on a grid and save the figure beside the table; without matplotlib there is a note in its place."""
+    names, table = list(methods), output / f"{kind}.csv"
+    known = methods_of("mi" if kind == "convergence" else kind)
+    rows = run(chosen.tasks(names), known, table, foreign=foreign(names), scope=SCOPES[kind], **how)
     failed = sorted({f"{row['method']} failed: {row['error']}" for row in rows if row["error"]})
     notes = (*failed, *notes)
     try:
-        path = save(figure(), table)
+        path = save(figure(rows), table)
     except ImportError as missing:
         return Bench(kind, rows, table, None, (*notes, f"No figure: {missing}."))
     return Bench(kind, rows, table, path, notes)
-
-
-def _figure(kind: str, rows: list[Row], chosen: Grid) -> Any:
-    return draw_tests(rows) if kind == "cit" else draw_estimates(rows, chosen.title)
 
 
 def _shown(value: object) -> str:

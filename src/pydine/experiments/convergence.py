@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Unpack
 
-from rich.console import Console
-
-from pydine.experiments.bench import DEFAULT_OUTPUT, SCOPES, Bench, draw
+from pydine.experiments.bench import DEFAULT_OUTPUT, Bench, run_grid
 from pydine.experiments.datasets import SEEDS, paper_mi
 from pydine.experiments.figures import draw_convergence
 from pydine.experiments.grids import Grid
-from pydine.experiments.methods import foreign, methods_of
-from pydine.experiments.runner import run
+from pydine.experiments.runner import HowToRun
 
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 RHO = 0.75
@@ -24,12 +22,8 @@ def run_convergence(
     sizes: Sequence[int] = SIZES,
     methods: Sequence[str] = ("dine", "dine-paper", "oracle"),
     trials: int = 30,
-    jobs: int = 1,
-    fresh: bool = False,
-    renew: bool = False,
-    confirm: int = 0,
     output: Path = DEFAULT_OUTPUT,
-    console: Console | None = None,
+    **how: Unpack[HowToRun],
 ) -> Bench:
     """Estimate I(X;Y) of the paper's datasets with more and more rows, and draw variance and error against n.
 
@@ -40,10 +34,10 @@ def run_convergence(
     sizes
         Rows.
     methods
-        Estimators, as in `pydine.experiments.bench.run_bench`; the oracle shows what the luck of the draws is.
+        Estimators, as in `pydine.experiments.bench.run_bench`; the oracle shows how much is sampling error alone.
     trials
         Datasets of each size, from 2 to 50.
-    jobs, fresh, renew, confirm, output, console
+    output, jobs, fresh, renew, confirm, console
         As in `pydine.experiments.bench.run_bench`.
 
     Returns
@@ -54,17 +48,4 @@ def run_convergence(
     if not 2 <= trials <= len(SEEDS):
         raise ValueError(f"trials must be an integer from 2 to {len(SEEDS)}, but got {trials!r}.")
     grid = Grid("I(X;Y)", paper_mi, {"n": tuple(sizes), "d": (d,), "rho": (RHO,)}, tuple(SEEDS[:trials]))
-    table = Path(output) / "convergence.csv"
-    rows = run(
-        grid.tasks(methods),
-        methods_of("mi"),
-        table,
-        jobs=jobs,
-        fresh=fresh,
-        renew=renew,
-        confirm=confirm,
-        foreign=foreign(methods),
-        scope=SCOPES["convergence"],
-        console=console,
-    )
-    return draw("convergence", rows, table, lambda: draw_convergence(rows))
+    return run_grid("convergence", grid, methods, Path(output), draw_convergence, **how)

@@ -32,7 +32,7 @@ STYLE: dict[Any, Any] = {
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.2,
     "lines.markersize": 4,
-    "pdf.fonttype": 42,  # letters stay letters
+    "pdf.fonttype": 42,  # text stays text
 }
 # Okabe and Ito's palette, which stays apart under every common colour blindness; markers keep it apart in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5C5C5C", "#8B6914", "#9A9A9A")

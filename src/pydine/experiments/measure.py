@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,8 +34,16 @@ with measured() as cost:
 print(cost.seconds, cost.processor_seconds, cost.peak_mib)
 """
 
-# Starts a process and waits for it. The peak that the system tells of a process is at least that of the one that it was
-# started by, so this stands between a benchmark, which is large, and what is measured.
+# Times an import. `measured` cannot: importing it would import pydine.
+IMPORT = """
+import importlib, sys, time
+start = time.perf_counter()
+importlib.import_module(sys.argv[1])
+print(time.perf_counter() - start)
+"""
+
+# Starts a process and waits for it. The system counts the memory of the parent in the peak of a process that it forks,
+# so this small launcher stands between a benchmark, which is large, and what is measured.
 LAUNCH = """
 import os, sys, time
 start = time.perf_counter()
@@ -47,14 +56,14 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 @dataclass
 class Cost:
-    """What something took.
+    """Time and memory that something took.
 
     Attributes
     ----------
     seconds
         By the wall clock.
     processor_seconds
-        Of all threads of this process: what else the machine did does not count.
+        Of all threads of this process: other work on the machine does not count.
     peak_mib
         Peak memory of the process in MiB while it ran; see `peak_memory`.
     """
@@ -66,15 +75,15 @@ class Cost:
 
 @contextmanager
 def measured() -> Iterator[Cost]:
-    """Measure a block; the figures are there when it has ended, though it ended with an error."""
+    """Measure a block; the figures are filled in when it ends, even with an error."""
     cost = Cost()
     _reset_peak_memory()
-    wall, processor = time.perf_counter(), time.process_time()
+    wall, processor = time.perf_counter(), processor_seconds()
     try:
         yield cost
     finally:
         cost.seconds = time.perf_counter() - wall
-        cost.processor_seconds = time.process_time() - processor
+        cost.processor_seconds = processor_seconds() - processor
         cost.peak_mib = peak_memory()
 
 
@@ -85,7 +94,7 @@ def in_turn(
     warm: bool = True,
     of_processor: bool = False,
 ) -> dict[Name, list[float]]:
-    """Time contenders in turn, so that what else the machine does hits all alike.
+    """Time contenders in turn, so that other load on the machine affects all alike.
 
     Parameters
     ----------
@@ -146,6 +155,19 @@ def call_in_new_process(function: str, arrays: Sequence[Any], **variables: str) 
         return Cost(*run_python(CALL, function, str(path), **variables))
 
 
+def import_seconds(module: str, **variables: str) -> float:
+    """Seconds by the wall clock that an import takes in a new interpreter, whose own start does not count.
+
+    Parameters
+    ----------
+    module
+        Its name.
+    **variables
+        Environment variables to change.
+    """
+    return run_python(IMPORT, module, **variables)[0]
+
+
 def run_process(command: Sequence[str], **variables: str) -> Cost:
     """Measure a whole process, from its start to its end.
 
@@ -183,6 +205,26 @@ def run_python(code: str, *arguments: str, **variables: str) -> list[float]:
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, env=os.environ | variables, stdout=subprocess.PIPE, text=True, check=True)
     return [float(word) for word in done.stdout.split()]
+
+
+def processor_seconds() -> float:
+    """Processor seconds of all threads of this process so far; a cluster's workers are asked for it by name."""
+    return time.process_time()
+
+
+def bytes_received() -> int:
+    """Bytes that all TCP connections of this process have received, by the kernel's count; on Linux only."""
+    total = 0
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            if not str(entry.readlink()).startswith("socket:"):
+                continue
+            with socket.socket(fileno=os.dup(int(entry.name))) as connection:
+                info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+        except OSError:
+            continue
+        total += int.from_bytes(info[128:136], sys.byteorder)  # tcpi_bytes_received
+    return total
 
 
 def peak_memory() -> float:

@@ -66,7 +66,7 @@ def methods_of(kind: str) -> dict[str, Method]:
 
 
 def foreign(names: Iterable[str]) -> frozenset[str]:
-    """Those of the methods that this package's own code does not age: peers, and closed forms on what is known."""
+    """The methods whose rows do not depend on this package's code: peers, and closed forms of the true latents."""
     return frozenset(name for name in names if not name.startswith("dine"))
 
 

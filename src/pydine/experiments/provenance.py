@@ -1,4 +1,4 @@
-"""Which code a result comes from: a digest of the sources that numbers hang on, and the commit that they are of."""
+"""Which code a result comes from: a digest of the sources that it depends on, and their commit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pydine
 
-# Files and folders under the package whose code shapes an answer; what a tree does not have is passed over.
+# Files and folders of the package whose code affects answers; those that a version does not have are passed over.
 CORE = (
     "types.py",
     "settings.py",
@@ -77,8 +77,8 @@ def code_version(package: Path = PACKAGE, scope: str = ALL) -> str:
     Returns
     -------
     str
-        Digest of the files in ``CORE`` that it may hang on, without comments, docstrings, layout and imports, and
-        wherever they lie: neither words nor moves age a result.
+        Digest of the files in ``CORE`` that it may depend on, without comments, docstrings, layout and imports, and
+        wherever they lie: rewording and moving code does not make a result out of date.
     """
     files = (_code(path.read_text(encoding="utf-8")) for path in _core_files(package, BEYOND[scope]))
     digests = sorted(hashlib.sha256(code.encode()).digest() for code in files)

@@ -1,7 +1,7 @@
-"""The one runner of experiments: rows that can be interrupted and resumed, timed, and that may fail alone.
+"""The one runner of experiments: it times every row, resumes interrupted runs, and records a failure in its row.
 
 A task is a dataset and the methods to run on it; a row is what one method said of one dataset. Every row is written
-to a CSV as it is finished, so that an interrupted run loses the rows in flight and nothing else.
+to a CSV as it is finished, so that an interrupted run loses only the rows that were being computed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from joblib import parallel_config
 from rich.console import Console
@@ -34,13 +34,13 @@ from pydine.work.execution import arrivals, is_sent_away
 FIGURES = ("truth", "estimate", "low", "high", "score")
 COSTS = ("seconds", "peak_mib")
 QUIET_SECONDS = 30.0  # between two lines of progress where there is no terminal
-MEMORY_OF_SPEED = 600.0  # seconds of rows from which the time left is told: rows differ a lot
+MEMORY_OF_SPEED = 600.0  # seconds of past rows from which the time left is predicted: rows differ a lot
 WARM_UP_ROWS = 100
 JAX_THREADS = "PJRT_NPROC"
 
 
 class Outcome(NamedTuple):
-    """What a method says of a dataset.
+    """The answer of a method for a dataset.
 
     Attributes
     ----------
@@ -74,6 +74,16 @@ class Task:
     methods: tuple[str, ...]
 
 
+class HowToRun(TypedDict, total=False):
+    """The options of `run` that experiments pass on to it; those left out have their defaults there."""
+
+    jobs: int
+    fresh: bool
+    renew: bool
+    confirm: int
+    console: Console | None
+
+
 def run(
     tasks: Sequence[Task],
     methods: Mapping[str, Method],
@@ -91,8 +101,8 @@ def run(
 ) -> list[Row]:
     """Run every method of every task, and append each row to a CSV as it is finished.
 
-    Rows that the file already has are not run again, unless they failed. A method that raises leaves its error in its
-    row; the others go on.
+    Rows that the file already has are not run again, unless they failed. If a method raises, its error is kept in its
+    row, and the others go on.
 
     Parameters
     ----------
@@ -103,24 +113,24 @@ def run(
     path
         The CSV; rows of other methods and datasets in it are kept.
     figures
-        Columns of what methods say: by default the truth and the fields of `Outcome`.
+        Columns of the answers: by default the truth and the fields of `Outcome`.
     jobs
-        Worker processes, -1 for one on every core; with 1 the rows are run in this one. In a context of
-        joblib's that names an engine, that is used instead. A row has one thread, so that times compare; in this
-        process JAX, if a method uses it, keeps its own.
+        Worker processes, -1 for one on every core; with 1 the rows are run in this process. An engine that a context of
+        joblib's names is used instead. Every row has one thread, so that times are comparable; only JAX, if a method
+        uses it in this process, keeps its own threads.
     fresh
-        Whether to run the rows anew that the file already has.
+        Whether to run rows again that the file already has.
     renew
-        Whether to run those anew that are of older code of this library, unless they are confirmed.
+        Whether to run rows again that older code of this library computed, unless they are confirmed.
     confirm
-        How many of those to run anew for each method. If they all have the same figures as before, the others are
+        How many of those to run again for each method. If they all have the same figures as before, the others are
         confirmed: see `pydine.experiments.confirmation`.
     transient
         Methods so cheap that their rows are computed in every run and not kept in the file.
     foreign
-        Methods that are not this library's: its code does not age their rows, which therefore name none.
+        Methods that are not this library's: their rows do not depend on its code, and record none.
     scope
-        What the rows are figures of, which says what code ages them: see `pydine.experiments.provenance.BEYOND`.
+        The kind of figure, which says on what code the rows depend: see `pydine.experiments.provenance.BEYOND`.
     console
         Where progress is shown: standard error unless given.
 

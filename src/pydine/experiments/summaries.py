@@ -1,4 +1,4 @@
-"""Rows of an experiment summed up: errors of estimates, curves of their means, rates of a test's decisions.
+"""Summaries of an experiment's rows: errors of estimates, curves of their means, error rates of a test.
 
 A group with a failed row has no figure (NaN), rather than one over the rows that are left.
 """
@@ -20,7 +20,7 @@ LEVEL = 0.05  # of a test
 
 
 def error_summary(rows: Iterable[Row]) -> list[Row]:
-    """Sum up the errors of estimates, one line for each (n, d, method).
+    """Summarise the errors of estimates, one line for each (n, d, method).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def curves(rows: Iterable[Row], level: float = 0.95) -> list[Row]:
 
 
 def decision_summary(rows: Iterable[Row], level: float = LEVEL) -> list[Row]:
-    """Sum up a test's decisions, one line for each (n, dz, method).
+    """Summarise a test's decisions, one line for each (n, dz, method).
 
     Parameters
     ----------

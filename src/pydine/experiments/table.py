@@ -52,7 +52,7 @@ def _text(path: Path) -> str:
 
 
 def identity(row: Mapping[str, object]) -> Identity:
-    """Return what no two rows of a table share: the columns that name the dataset, and the method, in any order."""
+    """Return the key of a row: the columns that name the dataset, and the method, in any order."""
     return tuple(str(row[name]) for name in sorted(_names(list(row))))
 
 

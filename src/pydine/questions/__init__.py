@@ -1,1 +1,1 @@
-"""The questions that can be asked of columns, one module each: the doors, all on the floor of `answers`."""
+"""The entry points ("doors"), one module for each question about columns; what they share is in `answers`."""

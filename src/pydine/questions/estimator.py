@@ -45,8 +45,8 @@ class DINE(BaseEstimator):
         and nothing else. ``"student"``: a Student copula, which also sees a scale that the sides share. ``"mixture"``:
         mixtures of Gaussians of both sides, which see bends and clusters. ``"flow"``: conditional flows beside them,
         which can follow any shape (the paper's density-based definition); the estimate is then a mean over at most
-        `max_rows` rows. ``"auto"``: the average of the four, weighted by how well they predict held-out rows, in doubt
-        the simpler ones; ``information_.details["weights"]`` has the weights.
+        `max_rows` rows. ``"auto"``: the average of the four, weighted by how well they predict held-out rows, with the
+        weight on the simpler ones in doubt; ``information_.details["weights"]`` has the weights.
     algorithm : {"ladder", "paper"}, default="ladder"
         How the flows are fitted; use `DINE.paper()` for the paper's, which sets the other arguments too.
     n_components : int, default=2
@@ -56,11 +56,11 @@ class DINE(BaseEstimator):
     n_networks : int, default=2
         Networks from different starts in each fold (ladder only).
     n_folds : int, default=3
-        Folds of the held-out likelihood (ladder only).
+        Folds of the cross-validation (ladder only).
     weight_decay : float, default=0.67
         Precision of the normal prior of the networks' weights (ladder only).
     max_iter : int, default=150
-        Most iterations in the training of a network; held-out rows may ask for fewer.
+        Most iterations in the training of a network; early stopping by held-out rows may end it sooner.
     max_rows : int, default=30000
         Rows that flows learn from at most; every row is still mapped and counted (ladder only).
     tune : bool, default=False
@@ -219,8 +219,8 @@ class DINE(BaseEstimator):
         -------
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
             Finite for finite rows, however far out. Without y, `x_latent` alone. Where a column of x or y is not
-            continuous, they are what is left of the columns given Z: E[latent | value, Z] of ordered steps, and for
-            labels one column less than there are.
+            continuous, they are residuals given Z: E[latent | value, Z] of ordered steps, and for labels one column
+            less than there are labels.
         """
         if y is None:
             check_is_fitted(self, "information_")
@@ -254,9 +254,9 @@ class DINE(BaseEstimator):
     def score(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> float:
         """Return the mean log-likelihood ln p(x, y | z) of rows, in nats; the higher, the better.
 
-        On rows that `fit` has not seen this is the objective by which the paper tunes, for `GridSearchCV` and its like.
-        With ranks first (the default) it is a density of the columns' normal scores, which no monotone rescaling of the
-        data changes; for `DINE.paper()` it is one in the units of the data.
+        On rows that `fit` has not seen this is the objective that the paper tunes by, for `GridSearchCV` and the like.
+        By default, with ranks, it is a density of the columns' normal scores, which is invariant under monotone maps of
+        the columns; for `DINE.paper()` it is a density in the units of the data.
         """
         rows = self._read_rows(x, y, z, data)
         if not len(rows[0]):
@@ -270,8 +270,7 @@ class DINE(BaseEstimator):
         Parameters
         ----------
         path : path
-            An existing file is replaced, and left unchanged if this fails. ``.npz`` is a good ending: the file is
-            one.
+            An existing file is replaced, and left unchanged if this fails. The file is an ``.npz`` archive.
 
         Examples
         --------
@@ -304,7 +303,7 @@ class DINE(BaseEstimator):
         Raises
         ------
         ValueError
-            If the file is damaged, cut short, of a newer form, or none of a model's.
+            If the file is damaged, cut short, of a newer format, or not a model.
         """
         parameters, learned = read_model(path)
         names = cls().get_params(deep=False).keys()
@@ -323,7 +322,7 @@ class DINE(BaseEstimator):
         return model
 
     def _check_maps(self) -> None:
-        """Map a row, unless there are no maps."""
+        """Map a row, to see that the parts fit, unless there are no maps."""
         if self._verdict is None:
             # What rows are turned into when they are read: numbers, and of labels the first.
             widths = self._dimensions if isinstance(self.flow_, MixedRows) else self.flow_.dimensions
@@ -334,10 +333,9 @@ class DINE(BaseEstimator):
                 self._new_rows(x, y, z)
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn may expect: both sides are needed, and neither is predicted.
+        """Tags for scikit-learn: both sides are required, and neither is predicted.
 
-        It takes whatever has a `transform` for a transformer, and asks for these tags; of one that needs y, it does not
-        know what to ask.
+        scikit-learn takes whatever has a `transform` for a transformer, but has no checks for one that needs y.
         """
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True

@@ -51,8 +51,8 @@ def independence_test(
     """Test whether X is independent of Y, or independent of Y given Z.
 
     Flows map X and Y, given Z, to latents, once (Duong and Nguyen, AAAI 2023, Algorithm 2); the test asks whether the
-    latents depend on each other. What is assumed is that the flows, and the projection of functions of Z after them,
-    leave nothing of Z that both sides share.
+    latents depend on each other. The assumption is that the flows, and the projection of functions of Z after them,
+    leave no effect of Z that both sides share.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ def independence_test(
     statistic : {"auto", "gaussian", "general"}, default="auto"
         ``"gaussian"``: the information of the latents by the closed form (the paper's), which sees correlation.
         ``"general"``: squares of the latents against latents and squares, which sees dependence without correlation.
-        ``"auto"``: all of them, with one honest p-value.
+        ``"auto"``: all of them, with one combined p-value.
     method : {"permutation", "analytic"}, default="permutation"
-        Compare with permutations of the latents of Y, or with Wilks' distribution: the latter is instant, reaches
-        p-values far below 1 / n_permutations, and assumes that latents are close to normal.
+        Whether the null distribution comes from permutations of the latents of Y, or is Wilks': the latter is instant,
+        reaches p-values far below 1 / n_permutations, and assumes that latents are close to normal.
     algorithm : {"ladder", "paper"}, default="ladder"
         The flows, as in `DINE`. With ``"paper"`` correlations are not studentised either: ``statistic="gaussian"``,
         ``pvalue_formula="paper"`` and this are the paper's Algorithm 2 to the letter.

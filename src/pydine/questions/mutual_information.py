@@ -44,8 +44,8 @@ def mutual_information(
     Parameters
     ----------
     x, y, z : array-like of shape (n,) or (n, d), column, frame, or names of columns of `data`
-        Observations of X, Y and, for conditional information, Z: arrays, lists, pandas, polars or pyarrow. Numbers,
-        counts, labels, yes or no; a vector variable has several columns.
+        Observations of X, Y and, for conditional information, Z: arrays, lists, pandas, polars or pyarrow. They may
+        hold numbers, counts, labels or booleans; a vector variable has several columns.
     data : frame, optional
         A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
         Also a table beyond memory, which is streamed: the path of a Parquet or Arrow file or of a folder of them, a
@@ -104,7 +104,7 @@ def mutual_information(
 
 @dataclass(frozen=True)
 class _Points:
-    """Some rows of a fit, once somebody wants to draw them."""
+    """Some rows of a fit, for a plot; computed only when one is drawn."""
 
     fitted: Fit | MixedFit
 

@@ -48,11 +48,11 @@ def pairwise_information(
 ) -> PairwiseInformation:
     """Estimate the information between every two variables of a table, alone or given others.
 
-    Every column is mapped by one flow, given the columns to condition on: p flows for p (p - 1) / 2 pairs,
-    whose Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted
-    with richer bases, one by one. Where others are given, pairs of small tables (50,000 rows times pairs) are all asked
-    about one by one. In larger ones the effect of what is given is projected out of all variables together, which
-    approximates the answer to a question about each pair alone, and ``is_shared`` says so.
+    Every column is mapped by one flow, given the columns to condition on: p flows for p (p - 1) / 2 pairs, whose
+    Gaussian information is then one matrix product. Pairs that do not look Gaussian (see `screening`) are fitted with
+    richer bases, one by one. Given other columns, all pairs of a small table (up to 50,000 rows times pairs) are
+    estimated one by one. In larger tables the effect of what is given is projected out of all variables together, which
+    approximates the answers to separate questions about each pair; ``is_shared`` says so.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def pairwise_information(
     groups : mapping of str to list of column names, optional
         Columns that are one variable together, by its name. Other columns are variables by themselves.
     base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"
-        As in `mutual_information`. ``"gaussian"`` fits no pair by itself, the richer ones fit every pair.
+        As in `mutual_information`. With ``"gaussian"`` no pair is fitted separately, with a richer base every pair is.
     test : bool, default=True
         Whether to test each pair for independence, by the analytic test of `independence_test`.
     adjust : {"bh", "holm"}, default="bh"
@@ -79,7 +79,7 @@ def pairwise_information(
         What happens to NaN and infinity: refused, or left out pair by pair, so that every figure has all rows in which
         its two variables and what is given have values (``counts``). Given the rest, rows must have all columns.
     cache : UnitCache or folder, optional
-        Where fitted flows are looked for first, and kept: work that was interrupted goes on where it was.
+        Where fitted flows are looked for first, and kept: interrupted work resumes.
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
@@ -119,7 +119,7 @@ def pairwise_information(
             answered = _together(Asked(variables, settings, is_rest, test, progress), sample)
         else:
             answered = _by_parts(Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {}))
-    warn_determined(f"{x} and {y}" for x, y in answered.found.determined(list(answered.names)))
+    warn_determined(f"a side of {x} and {y}" for x, y in answered.found.determined(list(answered.names)))
     given_names = REST if is_rest else answered.given
     return answered.result(given_names, adjust, is_tested=test, backend=frame_library(data))
 
@@ -204,10 +204,10 @@ def fit_shard(
 ) -> int:
     """Do a part of the work of `pairwise_information`, into a folder that all parts share.
 
-    For clusters without a connection to a scheduler: parts may run at any time, side by side, twice or not at all.
+    For clusters without a connection to a scheduler: parts may run at any time, in parallel, twice or not at all.
     `pairwise_information` with the same arguments and the same folder then finds what they fitted, and fits the rest.
-    Flows of single columns come first. Pairs that need richer bases are known once the flows of all are there: whoever
-    finds them all goes on with its part of these pairs.
+    Flows of single columns come first. Which pairs need richer bases is known once the flows of all columns are there:
+    a part that finds them all goes on to its share of these pairs.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def fit_shard(
     Returns
     -------
     int
-        Flows that other parts have not fitted yet; if there are any, pairs were not gone on with.
+        Number of flows that other parts have not fitted yet; if there are any, no pairs were fitted.
     """
     part, kept = Shard.read(shard), UnitCache.of(cache)
     if kept is None or kept.folder is None:

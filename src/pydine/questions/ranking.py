@@ -1,7 +1,7 @@
 """The question "which columns tell about the target, and which add nothing to the others?", answered by a ranking.
 
-Two questions a column. Alone, every column has the rows in which it and the target are there. Given the rest, rows must
-have all columns, and with very many columns the rest is a selection of those that tell most (`screened`): it is named.
+Each column has two figures. Alone, it is estimated from the rows in which it and the target have values. Given the
+rest, rows must have all columns; with very many columns the rest is a selection of those that tell most (`screened`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.answers.fitting import fit, information_of
-from pydine.answers.policy import Verdict, warn_determined
+from pydine.answers.policy import Verdict, determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import TiesWarning, check_nan_policy
 from pydine.inputs.columns import Source
@@ -90,15 +90,15 @@ class Ranking(Record):
     alpha : float
         The level of `RankedColumn.adds_nothing`, a false discovery rate.
     n_samples, n_dropped : int
-        Rows that have all columns, which figures given the rest use, and the others. Figures alone have the rows that
-        their own `InformationEstimate.n_samples` counts.
+        Rows that have all columns, which are used given the rest, and the others. How many rows a figure alone has is
+        in its own `InformationEstimate.n_samples`.
     screened : tuple of str, default=()
-        With very many columns, those that stand for the rest: every column is given these, without itself. Empty if
-        the rest is all other columns.
+        With very many columns, those that stand for the rest: every column is conditioned on these, except itself.
+        Empty if the rest is all other columns.
     why_no_rest : str, default=""
         Why there are no figures given the rest, if so.
     left_out : dict of str to str
-        Columns that were not ranked, and why: too few of their values are there.
+        Columns that were not ranked, and why: they have too few values.
     """
 
     target: str
@@ -233,7 +233,7 @@ def rank(
 
 
 class _Answer(NamedTuple):
-    """An estimate and the p-value of its analytic test; and whether what is given leaves nothing to estimate."""
+    """An estimate, the p-value of its analytic test, and whether what is given determines a side."""
 
     information: InformationEstimate
     pvalue: float
@@ -336,11 +336,11 @@ class _Work:
         for name, answer in zip(rest, self._answers(list(rest.values()), "given the rest"), strict=True):
             known[name] = answer
             self.watch(self._result(alone, known, screened))
-        warn_determined(f"{name} and {asked.target}" for name, answer in known.items() if answer.is_determined)
+        warn_determined(determined_side(rest[name]) for name, answer in known.items() if answer.is_determined)
         return self._result(alone, known, screened)
 
     def _answers(self, questions: list[Question], how: str) -> Iterator[_Answer]:
-        """Ask questions side by side, and have their answers in order, each as soon as it is known."""
+        """Ask questions in parallel, and yield their answers in order, each as soon as it is known."""
         tables = list({id(question.table): question.table for question in questions}.values())
         items = [_Item(_place(question.table, tables), *question.blocks) for question in questions]
         asker = _Asker(tuple(tables), replace(self.settings, cache=None, n_jobs=1 if len(items) > 1 else None))

@@ -1,7 +1,7 @@
 """The test as a graph search asks it: many questions about the same columns.
 
-Flows of a column given others are kept, and found again whoever asks for them. An answer does not depend on the order
-in which columns are named: z's columns always enter a flow in the same order, and so do x and y.
+Flows of a column given others are cached, and shared by all questions that need them. An answer does not depend on the
+order in which columns are named: z's columns always enter a flow in the same order, and so do x and y.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class SearchTest:
         return self._answer(question, self._settings.workshop(question.table))
 
     def _answer(self, question: Question, workshop: Workshop) -> Answer:
-        """Answer a question, unless it was answered before; columns go by the order of their values."""
+        """Answer a question, unless it was answered before; columns are told apart by their signatures."""
         signatures = question.table.signatures
         x, y, given = (tuple(sorted({signatures[i] for i in block})) for block in question.blocks)
         key = *sorted((x, y)), given

@@ -1,9 +1,8 @@
 """Feature selection in scikit-learn's terms: what a feature tells about y alone, and what it adds to the others.
 
 `mutual_information_score` scores features one by one, for `SelectKBest` and its like. `ConditionalSelector` looks for
-the Markov blanket of y, the features given which no other adds anything: it grows a set by what each feature adds to
-those that are in it, then takes out what the others make superfluous (IAMB: Tsamardinos, Aliferis and Statnikov,
-2003), with the library's own test as the judge.
+the Markov blanket of y, the features given which no other adds anything, by forward and backward selection (IAMB:
+Tsamardinos, Aliferis and Statnikov, 2003) with the library's own test.
 """
 
 from __future__ import annotations
@@ -104,11 +103,10 @@ def mutual_information_score(
 class ConditionalSelector(SelectorMixin, BaseEstimator):
     """Select the features that tell something about y which the other selected ones do not: its Markov blanket.
 
-    Forward, the feature with the strongest evidence of telling something about y given those already selected is
-    added, as long as that evidence holds up at level `alpha` after Bonferroni's correction for the candidates
-    left. Backward, features that tell nothing given the other selected ones are taken out, at level `alpha` and for
-    good. Both are repeated until nothing is taken out. The p-values are those of
-    ``independence_test(feature, y, selected, method="analytic")``.
+    Forward, the feature with the strongest evidence of dependence on y given those already selected is added, as long
+    as that is significant at level `alpha` after Bonferroni's correction for the candidates left. Backward, features
+    that are not significant given the other selected ones are removed, at level `alpha` and for good. Both are repeated
+    until nothing is removed. The p-values are those of ``independence_test(feature, y, selected, method="analytic")``.
 
     Parameters
     ----------
@@ -140,7 +138,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         Selected features, in the order in which they were added.
     pvalues_ : ndarray, shape (n_features,)
         P-value of every feature given the selected ones other than itself, uncorrected for the number of features.
-        Those of selected features were looked for among many and are smaller than chance alone would have them.
+        Those of selected features are the smallest of many, and so too small to be reported (selection bias).
     information_ : ndarray, shape (n_features,)
         I(feature; y | the selected ones other than itself) in nats, not cut off at zero; infinite if a feature and
         those determine y, 0 if they determine the feature or y without it.
@@ -328,7 +326,7 @@ def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, Kind]:
 
 
 def _check_present(y: NDArray[Any], numbers: FloatArray | None) -> None:
-    """Refuse a target in which something is missing or infinite."""
+    """Refuse a target with missing or infinite values."""
     if numbers is not None:
         gone = ~np.isfinite(numbers)
     else:

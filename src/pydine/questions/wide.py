@@ -1,13 +1,13 @@
-"""The question of all pairs for columns by the ten thousand: tile by tile, and nothing as large as all pairs in memory.
+"""All pairs of columns by the ten thousand: tile by tile, without anything as large as all pairs in memory.
 
-Half a million pairs are a matrix, fifty million are a file: the pairs that are found, the strongest of them, or
-matrices on disk. Values are the Gaussian closed form and p-values the analytic test of `pairwise_information`, to
-rounding; pairs that need a richer base are for `pairwise_information` of the columns that were found.
+Half a million pairs fit in a matrix, fifty million do not: the result is the pairs that are found, the strongest of
+them, or matrices on disk. Values are the Gaussian closed form and p-values the analytic test of `pairwise_information`,
+up to rounding; for richer bases, ask `pairwise_information` about the columns that were found.
 
 P-values are adjusted over all pairs. Benjamini and Hochberg's adjusted p-value of the i-th smallest of m is the least
-of m p_j / j over j >= i, so what is found has p-values of at most alpha j / m for some j. Pairs that are not tested yet
-may all be among those j: the bound falls from alpha to what it is in the end, and pairs beyond it are forgotten on the
-way. About a quarter of alpha times all pairs are in memory at once, if few are found.
+of m p_j / j over j >= i, so a pair that is found has a p-value of at most alpha j / m for some j. Pairs that are not
+tested yet may all be among those j: the bound falls from alpha to its final value as pairs are tested, and pairs above
+it are dropped on the way. If few are found, about a quarter of alpha times all pairs are in memory at once.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def wide_information(
         Whether to show a progress bar; None: on a terminal.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
         Kinds of columns, where types and values suggest another. Counts and columns of two values are compared
-        by their ranks, which is a valid test and no more than a lower bound of the information. Labels of more values
-        are refused. Identifiers are left out, with a warning.
+        by their ranks, which is a valid test, and a lower bound of the information. Labels of more values are refused.
+        Identifiers are left out, with a warning.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def _strongest(
     threshold: float,
     top: int | None,
 ) -> tuple[_Pairs, int]:
-    """What is told of the pairs that were found, the smallest p-values first, and how many these are."""
+    """The figures of the pairs that were found, the smallest p-values first, and the number of these pairs."""
     first, second, correlations, pvalues, adjusted = found.sorted()
     n_found, shown = len(first), slice(top if threshold == 0.0 else None)
     first, second = first[shown], second[shown]
@@ -235,7 +235,7 @@ def _tested(tiles: Tiles, n_jobs: int | None, progress: bool | None) -> Iterator
 
 
 class _Nats(NamedTuple):
-    """What makes information of correlations, as `pairwise_information` does with the Gaussian base.
+    """Converts correlations into information, as `pairwise_information` does with the Gaussian base.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ class _Found:
             self._forget()
 
     def _forget(self) -> None:
-        """Leave out the pairs that are not found even if all that are not tested yet have smaller p-values."""
+        """Drop the pairs that cannot be found even if all pairs not tested yet have smaller p-values."""
         parts = tuple(np.concatenate(part) for part in zip(*self._kept, strict=True))
         ordered, untested = np.sort(parts[3]), self.n_pairs - self._tested
         levels = self.alpha / self.n_pairs * (1.0 + ROUNDING) * (untested + np.arange(1, len(ordered) + 1))
@@ -358,7 +358,7 @@ class _Matrices:
 
     @classmethod
     def make(cls, folder: Path, p: int) -> _Matrices:
-        """Make their files; what is not filled is a column that is determined, which tells nothing."""
+        """Make their files; entries that are not filled are those of determined columns, whose information is 0."""
         folder.mkdir(parents=True, exist_ok=True)
         files = [
             np.lib.format.open_memmap(folder / f"{UNFINISHED}{name}.npy", mode="w+", dtype=np.float64, shape=(p, p))
@@ -390,7 +390,7 @@ class _Matrices:
 
 
 def _write_parquet(path: Path, pairs: _Pairs, names: list[str]) -> None:
-    """Write pairs with their names; a file is whole or not there."""
+    """Write pairs with their names, atomically."""
     try:
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""How well the flows fit: rows that they have not seen, by their likelihood and by where they fall."""
+"""How well the flows fit: the likelihood of held-out rows, and their probability integral transform."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings, fit_ladder
 from pydine.work.execution import run
 
-# Folds of many rows, and of few, where flows need nearly all of them to be what they are with all.
+# Folds with many rows, and with few: then flows need nearly all rows to resemble those fitted to all.
 FOLDS, FOLDS_OF_FEW, FEW_ROWS = 3, 10, 1000
 BINS = 10
 MOST_ROWS = 10_000
 MOST_CONTEXT = 30
 LEAST_ROWS = 40
-ROWS_PER_COLUMN = 15  # of the context, at least
-LOWEST = -100.0  # nats: a row that a model holds to be impossible does not decide the mean by itself
+ROWS_PER_COLUMN = 15  # least number of rows for each column of the context
+LOWEST = -100.0  # nats: a row that is nearly impossible under a model does not decide the mean by itself
 HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
@@ -81,7 +81,7 @@ def check_flows(
     settings: LadderSettings,
     n_jobs: int | None = None,
 ) -> tuple[FlowFit, ...]:
-    """Fit the flow of each question on parts of the rows, and try it on the others.
+    """Fit the flow of each question on parts of the rows, and evaluate it on the others.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: every number in it comes from here, and `page` only writes it down."""
+"""The content of a report, as plain data: every number in it comes from here, and `page` only writes it down."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a report comes from, for whoever wants to make it again.
+    """The provenance of a report: what it takes to make it again.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Report:
         The target's, unless there are too few rows.
     points : Points
     settings : mapping of str to str
-        What the numbers depend on beside the data.
+        What the numbers depend on apart from the data.
     provenance : Provenance
     """
 
@@ -179,7 +179,7 @@ def make_report(
     target : str
         The column that the others are ranked for.
     alpha : float, default=0.05
-        The share of false discoveries that is accepted among all that is said to depend on each other.
+        The false discovery rate that is accepted among all dependences that the report claims.
     base : str, default="auto"
         As in `pydine.mutual_information`.
     seed : int, default=0
@@ -215,35 +215,39 @@ def make_report(
         rest = _given_rest(distinct, target, work)
         graph = None if graph is None else _with_row(graph, target, rest.answers)
         matrix, graph, told, n_tests = _adjusted_once(matrix, graph, rest)
-        alone = _row(matrix, target)
-        ranked = (Ranked(name, answer, told.get(name)) for name, answer in alone.items())
-        ranking = tuple(sorted(ranked, key=lambda row: -row.alone.value))
+        ranking = _ranked(_row(matrix, target), told)
         fits = _fits(whole, kinds, target, ranking, work)
     return Report(
-        Path(frame.source).name,
-        target,
-        alpha,
-        frame.n_rows,
-        frame.n_samples,
-        int(complete.sum()),
-        columns,
-        frame.left_out,
-        frame.conversions,
-        frame.notes,
-        matrix,
-        spearman(np.array([_ordered(frame, column) for column in columns])),
-        graph,
-        is_linear,
-        why_no_graph,
-        ranking,
-        rest.screened,
-        rest.why,
-        n_tests,
-        fits,
-        points_of(frame, columns, seed),
-        {"base": base, "alpha": f"{alpha:g}", "seed": str(seed), "confidence of intervals": f"{LEVEL:.0%}"},
-        provenance or Provenance(),
+        source=Path(frame.source).name,
+        target=target,
+        alpha=alpha,
+        n_rows=frame.n_rows,
+        n_samples=frame.n_samples,
+        n_complete=int(complete.sum()),
+        columns=columns,
+        left_out=frame.left_out,
+        conversions=frame.conversions,
+        notes=frame.notes,
+        matrix=matrix,
+        spearman=spearman(np.array([_ordered(frame, column) for column in columns])),
+        graph=graph,
+        is_linear_graph=is_linear,
+        why_no_graph=why_no_graph,
+        ranking=ranking,
+        screened=rest.screened,
+        why_no_rest=rest.why,
+        n_tests=n_tests,
+        fits=fits,
+        points=points_of(frame, columns, seed),
+        settings={"base": base, "alpha": f"{alpha:g}", "seed": str(seed), "confidence of intervals": f"{LEVEL:.0%}"},
+        provenance=provenance or Provenance(),
     )
+
+
+def _ranked(alone: Mapping[str, Answer], told: Mapping[str, Answer]) -> tuple[Ranked, ...]:
+    """What columns tell about the target alone, the most first, with what they tell given the rest."""
+    ranked = (Ranked(name, answer, told.get(name)) for name, answer in alone.items())
+    return tuple(sorted(ranked, key=lambda row: -row.alone.value))
 
 
 def _ordered(frame: Frame, column: Column) -> FloatArray:
@@ -263,7 +267,7 @@ class _Work:
     kinds: Kinds
 
     def settings(self, columns: Iterable[str]) -> dict[str, Any]:
-        """What every question about these columns is asked with."""
+        """The settings of every question about these columns."""
         return {
             "base": self.base,
             "random_state": self.seed,
@@ -292,7 +296,7 @@ def _varying(columns: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
 def _graph(
     columns: Mapping[str, FloatArray], kinds: Mapping[str, Kind], work: _Work
 ) -> tuple[PairwiseInformation | None, bool, str]:
-    """Every pair given all other columns, whether that is by partial correlations, or why there is no graph."""
+    """Every pair given all other columns; whether by partial correlations; and, if there is no graph, why."""
     if len(columns) < 3:
         return None, False, "It takes three different columns or more: with two there is nothing else to be given."
     if len(columns) > MOST_IN_GRAPH:
@@ -310,7 +314,7 @@ def _graph(
         few = f"It cannot be computed: {n} rows have all {len(columns)} columns, which is too few."
         return graph, True, few if graph is None else ""
     try:
-        # p-values are the same with every base, and an edge is as wide as the plainest says.
+        # p-values are the same with every base, and the width of an edge is that of the plainest.
         return work.pairs(columns, "rest", "gaussian"), False, ""
     except ValueError as error:  # too few rows
         return None, False, f"It cannot be computed: {error}"
@@ -318,7 +322,7 @@ def _graph(
 
 @dataclass(frozen=True)
 class _Rest:
-    """What columns tell about the target given the rest, which columns stand for it, and why nothing is said."""
+    """What columns tell about the target given the rest, which columns stand for the rest, or why nothing is told."""
 
     answers: Mapping[str, Answer]
     screened: tuple[str, ...] = ()
@@ -326,7 +330,7 @@ class _Rest:
 
 
 def _with_row(graph: PairwiseInformation, target: str, answers: Mapping[str, Answer]) -> PairwiseInformation:
-    """The graph with what the ranking says of the target, so that a figure is the same wherever it stands."""
+    """The graph with the ranking's figures for the target, so that a figure is the same wherever it is shown."""
     if target not in graph.names or any(name not in answers for name in graph.names if name != target):
         return graph
     t = graph.names.index(target)
@@ -384,7 +388,7 @@ def _adjusted_once(
 ) -> tuple[PairwiseInformation, PairwiseInformation | None, dict[str, Answer], int]:
     """Adjust all p-values of a report together, so that there is one adjustment to explain.
 
-    The matrix, the graph, what columns tell given the rest, and how many tests there are.
+    Returns the matrix, the graph, what columns tell given the rest, and the number of tests.
     """
     tables = [matrix] if graph is None else [matrix, graph]
     uppers = [np.triu_indices(len(table.names), 1) for table in tables]
@@ -429,9 +433,9 @@ def _fits(
     ranking: tuple[Ranked, ...],
     work: _Work,
 ) -> tuple[FlowFit, ...]:
-    """Check the target's flow given the others; if they are more than a flow can be given, those that tell most.
+    """Check the target's flow given the others; if these are too many for a flow, given those that tell most.
 
-    Labels have no flow, and those of more than two are given to none.
+    Labels have no flow, and labels with more than two levels are not given to one.
     """
     if target not in columns or kinds[target] is Kind.NOMINAL:
         return ()

@@ -1,4 +1,4 @@
-"""Correlations of ranks: what people compare information with, and what the graph of many columns rests on."""
+"""Rank correlations, to compare information with, and partial ones for the graph of many columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pydine.types import FloatArray
 
 __all__ = ["partial_correlations", "spearman"]
 
-SPARE_ROWS = 10  # that partial correlations leave, beside one for each column
+SPARE_ROWS = 10  # rows that partial correlations need, beside one for each column
 
 
 def spearman(columns: FloatArray) -> FloatArray:
@@ -41,15 +41,15 @@ def spearman(columns: FloatArray) -> FloatArray:
 def partial_correlations(
     columns: Mapping[str, FloatArray], kinds: Mapping[str, Kind] | None = None
 ) -> PairwiseInformation | None:
-    """The information of every pair given all other columns, as far as it shows as a line in normal scores.
+    """The information of every pair given all other columns, as far as it is linear in normal scores.
 
     The graph of a Gaussian copula (Liu, Lafferty and Wasserman, 2009): one inverse in place of p (p - 1) flows. Labels
-    are a column each, without the last, and two such blocks are compared by their canonical correlations.
+    become indicators, all but the last, and blocks of columns are compared by their canonical correlations.
 
     Parameters
     ----------
     columns : mapping of str to ndarray, shape (n,)
-        Complete. Those that are a linear function of others share what is left.
+        Without missing values. Columns that are linear functions of others share what is left.
     kinds : mapping of str to Kind, optional
         Which of them are labels.
 
@@ -95,7 +95,7 @@ def partial_correlations(
 
 
 def _block(values: FloatArray, kind: Kind | None) -> FloatArray:
-    """Normal scores of numbers, shape (1, n); of labels, but for one, which rows have them, shape (labels - 1, n)."""
+    """Normal scores of numbers, shape (1, n); indicators of labels, all but one, shape (labels - 1, n)."""
     if kind is not Kind.NOMINAL:
         return ScoreMap.fit(np.ascontiguousarray(values))[1][None]
     codes = pooled(values)[0]

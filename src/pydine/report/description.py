@@ -98,7 +98,7 @@ def kinds_in(frame: Frame) -> dict[str, Kind]:
 
 
 def places_of(frame: Frame, name: str) -> FloatArray:
-    """Where each row of a column of labels is among its levels, shape (n,); NaN if missing."""
+    """Position of each row's label among the levels of its column, shape (n,); NaN if missing."""
     values = frame[name]
     there = np.isfinite(values)
     _, codes, counts = np.unique(values[there], return_inverse=True, return_counts=True)
@@ -110,7 +110,7 @@ def places_of(frame: Frame, name: str) -> FloatArray:
 
 
 def _order(counts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Labels by how frequent they are; two stay as they are, so that a sign can be read."""
+    """Labels, the most frequent first; two stay in their order, so that the sign of a correlation can be read."""
     return np.argsort(-counts, kind="stable") if len(counts) > 2 else np.arange(len(counts))
 
 
@@ -146,7 +146,7 @@ def _labels(name: str, values: FloatArray, kind: Kind, frame: Frame, copy_of: st
 
 
 def _taken_together(codes: FloatArray, counts: NDArray[np.intp]) -> list[str]:
-    """Which labels are taken for one, by their codes (n,) and how many rows each has."""
+    """Which labels are pooled, from their codes (n,) and the number of rows of each."""
     places = list(pooled(codes)[1].values())
     n_rare = places.count(max(places))
     if n_rare < 2:

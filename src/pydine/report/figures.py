@@ -30,11 +30,11 @@ def graph(
     order : sequence of int
         Its variables around the circle.
     positions : sequence of int
-        Where each variable stands among all columns of the report, which is how the page's script calls it.
+        Position of each variable among all columns of the report, by which the page's script refers to it.
     target : str
-        The variable to stress.
+        The variable to highlight.
     alpha : float
-        The level of an adjusted p-value from which on pairs are drawn.
+        Pairs are drawn if their adjusted p-value is at most this.
     """
     radius = 150.0
     step = 2.0 * math.pi * radius / len(order)
@@ -106,12 +106,12 @@ def _node_along(name: str, x: float, y: float, angle: float, is_target: bool) ->
 
 
 def correlation(information: float) -> float:
-    """The correlation of a Gaussian pair with so many nats: from 0 to 1, whatever the information is."""
+    """The correlation of a Gaussian pair with this information, from 0 to 1."""
     return math.sqrt(-math.expm1(-2.0 * max(information, 0.0)))
 
 
 def histogram(counts: NDArray[np.intp], label: str, *, small: bool = False) -> str:
-    """Draw a histogram of ranks beside what chance allows if they are uniform.
+    """Draw a histogram of probability integral transforms, with a band for uniform ones.
 
     The band holds each bar with probability 0.95.
     """

@@ -1,7 +1,7 @@
 """A report as one HTML page: everything is inside it, and it may load nothing.
 
-Text from the file is escaped where it becomes HTML (see `markup`); beside that, the page's security policy lets no
-script run but its own, which it knows by its hash.
+Text from the file is escaped where it becomes HTML (see `markup`). In addition, the page's content security policy lets
+no script run but its own, which it identifies by its hash.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _resource(filename: str) -> str:
 
 
 def _data(report: Report, order: list[int]) -> dict[str, Any]:
-    """Everything that the script draws; matrices are upper triangles, row by row."""
+    """The data that the script draws from; matrices are upper triangles, row by row."""
     names = [column.name for column in report.columns]
     graph = report.graph
     return {
@@ -123,7 +123,7 @@ def _triangle(matrix: PairwiseInformation) -> dict[str, list[Any]]:
 
 
 def _tables(report: Report) -> dict[str, dict[str, list[Any]]]:
-    """The page's tables as rows with a header, for whoever takes them elsewhere; pairs are in the triangles."""
+    """The page's tables as rows with a header, for export; pairs are in the triangles."""
     ranking = []
     for row in report.ranking:
         for given, answer in (("", row.alone), ("the rest", row.given_rest)):

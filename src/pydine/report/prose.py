@@ -15,11 +15,11 @@ from pydine.report.markup import name, nats, shown
 MOST_NAMED = 5
 ROWS_PER_COLUMN = 10
 SEES_NOTHING, SEES_SOMETHING = 0.25, 0.005  # p-values of a test
-CLEAR = 2.0  # standard errors from which on a gain is more than chance
+CLEAR = 2.0  # standard errors above which a gain is taken for more than chance
 
 
 def summary(report: Report) -> list[str]:
-    """What was found, as HTML, one sentence or two each."""
+    """What was found, as HTML: a list of one or two sentences each."""
     sentences = [_of_ranking(report)]
     if any(row.given_rest for row in report.ranking):
         sentences.append(_of_rest(report))
@@ -29,7 +29,7 @@ def summary(report: Report) -> list[str]:
 
 
 def trust(report: Report) -> list[str]:
-    """What to trust and what not, as HTML, one sentence or two each."""
+    """What to trust and what not, as HTML: a list of one or two sentences each."""
     sentences = []
     far = [column.name for column in report.columns if any("lies far" in concern for concern in column.concerns)]
     if far:
@@ -145,7 +145,7 @@ def is_partial(fit: FlowFit, report: Report) -> bool:
 
 
 def _is_blurred(report: Report) -> bool:
-    """Whether the flow, which spreads equal values of its column, saw less than a column tells of the steps alone."""
+    """Whether the flow, which jitters the steps of its column, gains less than a single column tells about them."""
     fit = report.fits[0]
     kind = next(column.kind for column in report.columns if column.name == fit.name)
     most = max(row.alone.value for row in report.ranking if row.name in fit.context)

@@ -1,4 +1,4 @@
-"""Frozen result objects. It imports nothing else of the package but names of types, and what draws when asked to."""
+"""Frozen result objects. Of the package they import only names of types and, when asked to draw, what draws."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class InformationEstimate(Record):
     standard_error : float
         Its standard error in nats; NaN if the estimator does not know it.
     base : str
-        The base distribution of the latents, such as ``"gaussian"``, the heaviest if several were averaged, or the name
-        of another kind of estimator.
+        The base distribution of the latents, such as ``"gaussian"``: the one with the largest weight if several were
+        averaged. Or the name of another kind of estimator.
     n_samples : int
         Rows that were used.
     dimensions : tuple of int
@@ -81,13 +81,13 @@ class InformationEstimate(Record):
     names : tuple of tuple of str, optional
         The column names of x, of y and of z, for people to read. By default x, y, z, or x0, x1, ...
     details : mapping, optional
-        Whatever else the estimator has to tell, such as ``"weights"`` of bases that were averaged, and
+        Further results of the estimator, such as the ``"weights"`` of bases that were averaged, and
         ``"uncertainty"``, the parts of the standard error. Read-only, and ignored by ``==``.
     points : callable, optional
         Makes the `PointwiseInformation` that `plot` draws from an estimate; ignored by ``==``.
     errors : tuple of two floats, optional
         Standard errors downwards and upwards, where they differ: what flows have not learned of z yet hides
-        information more often than it adds any. `standard_error` is then the root of their mean square.
+        information more often than it adds any. `standard_error` is then their root mean square.
     kinds : tuple of tuple of str, optional
         What the columns of x, of y and of z are: ``"continuous"``, ``"ordinal"`` or ``"nominal"``; empty if all are
         continuous.
@@ -146,7 +146,7 @@ class InformationEstimate(Record):
 
     @property
     def correlation(self) -> float:
-        """The same from 0 to 1: sqrt(1 - exp(-2 I)), the size of r of two normal variables (Linfoot 1957)."""
+        """The informational coefficient of correlation (Linfoot 1957), sqrt(1 - exp(-2 I)): abs(r) of normal pairs."""
         return correlation_of(self.value)
 
     def correlation_interval(self, level: float = 0.95) -> ConfidenceInterval:
@@ -156,9 +156,9 @@ class InformationEstimate(Record):
 
     @property
     def explained(self) -> float | None:
-        """The share of the entropy of a discrete side that the other tells, from 0 to 1; None if none is discrete.
+        """The uncertainty coefficient: I over the entropy of a discrete side, from 0 to 1; None if none is discrete.
 
-        Of y if it is discrete, otherwise of x. The entropy is that of the side by itself, whatever is given.
+        The entropy is that of y if y is discrete, otherwise of x, and unconditional even where z is given.
         """
         return explained_of(self.value, *self.entropies)
 
@@ -197,7 +197,7 @@ class InformationEstimate(Record):
 
     @property
     def terms(self) -> int:
-        """How many squares the information is a sum of, for its interval."""
+        """The number of squared correlations that the information sums up, dx dy, for its interval."""
         kinds = ("/".join(dict.fromkeys(side)) for side in self.kinds)
         x, y = (
             width_of(columns, kind, entropy, self.base)
@@ -207,7 +207,7 @@ class InformationEstimate(Record):
 
     @property
     def advice(self) -> str:
-        """What would make the estimate more certain, in a sentence; empty if nothing but more rows would."""
+        """What would help, in a sentence, if what is not learned yet is most of the uncertainty; otherwise empty."""
         parts = self.details.get("uncertainty")
         if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= max(parts["sampling"], parts["algorithm"]):
             return ""
@@ -256,17 +256,17 @@ class InformationEstimate(Record):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PointwiseInformation(Record):
-    """What every row contributes to an estimate of information.
+    """Pointwise information: what every row contributes to an estimate.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        ln p(x, y | z) - ln p(x | z) - ln p(y | z) of each row in nats, by models that have not seen the row. Far above
-        zero: the row shows the dependence. Below: it goes against it.
+        ln p(x, y | z) - ln p(x | z) - ln p(y | z) of each row in nats, by models that have not seen the row. A row far
+        above zero shows the dependence, one below zero goes against it.
     rows : ndarray of int, shape (n,)
         Where the rows are in the data, counted from 0: rows with NaN that were left out are not among them.
     latents : tuple of two ndarrays, shapes (n, dx) and (n, dy)
-        The rows' latents, free of z: where the dependence is seen.
+        The rows' latents given z, between which the dependence is seen.
     estimate : InformationEstimate
         The information of all rows together.
     """
@@ -384,10 +384,10 @@ class IndependenceTestResult(Record):
 
 
 def width_of(columns: int, kind: str, entropy: float, base: str) -> float:
-    """How many numbers a side is to an estimate: its columns, and a label of L levels is L - 1 indicators.
+    """How many numbers a side is to an estimate: one for each column, L - 1 for a label of L levels.
 
-    So are steps, in a table. Levels count as far as they are frequent: exp(entropy) is the number of equally frequent
-    ones that are as hard to guess.
+    In a contingency table, steps count as labels do. L is the effective number of levels, exp(entropy): that of equally
+    frequent levels with the same entropy.
     """
     if math.isfinite(entropy) and (base == "table" or (kind == "nominal" and columns == 1)):
         return max(math.expm1(entropy), 1.0)
@@ -395,12 +395,12 @@ def width_of(columns: int, kind: str, entropy: float, base: str) -> float:
 
 
 def correlation_of(information: float) -> float:
-    """Nats on the scale from 0 to 1 on which a correlation is; 0 for less than none."""
+    """Nats on the scale of a correlation, from 0 to 1; negative ones become 0."""
     return math.sqrt(-math.expm1(-2.0 * information)) if information > 0.0 else information * 0.0
 
 
 def explained_of(information: float, of_x: float, of_y: float) -> float | None:
-    """Nats as a share of an entropy: of y if it is finite, otherwise of x, and None if that is not either."""
+    """Nats as a share of the entropy of y if that is finite, otherwise of x; None if neither is."""
     entropy = of_y if math.isfinite(of_y) else of_x
     if not math.isfinite(entropy) or entropy <= 0.0:
         return None

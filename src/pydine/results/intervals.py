@@ -20,21 +20,21 @@ def interval_ends(
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of confidence intervals for the true information.
 
-    Information behaves like the square of a correlation: its error shrinks with it, and an estimate that happens to be
-    small also believes in a small error. So value ± quantile x error would miss weak dependence in one of four samples.
-    Its square root has the same error everywhere: if the root of twice the information is normal with variance s, then
-    2 I + s is the mean of its square, and the variance of an estimate of I is 2 I s + s^2 / 2. That gives s, and the
-    interval of the root, which is squared again. Where the value is many standard errors, this is value ± quantile x
-    error to first order.
+    Information behaves like the square of a correlation: its error shrinks with it, so an estimate that happens to be
+    small also has a small standard error, and value ± quantile x error would miss weak dependence in one of four
+    samples. The square root stabilises the variance: if the root of twice the information is normal with variance s,
+    then 2 I + s is the mean of its square, and the variance of an estimate of I is 2 I s + s^2 / 2. Solving for s gives
+    the interval of the root, which is squared again. Where the value is many standard errors, this is value ± quantile
+    x error to first order.
 
-    Sides of several columns have a sum of k such squares, one for each pair of columns. Its variance is
+    With several columns on a side there is a sum of k such squares, one for each pair of columns. Its variance is
     2 I s + k s^2 / 2, and the root of 2 I + (k - 1) s / 2 has about the same error everywhere, at independence too,
     where the sum is chi-square with k degrees of freedom.
 
     Parameters
     ----------
     values : float or ndarray
-        Estimates in nats; below zero they count as what chance makes of none.
+        Estimates in nats; those below zero count as chance around no information.
     below, above : float or ndarray
         Their standard errors downwards and upwards, in nats.
     level : float

@@ -21,8 +21,8 @@ SHOWN_PAIRS = 10
 class PairwiseInformation(Record):
     """The information between every two of p variables, perhaps given others.
 
-    Matrices are symmetric, of shape (p, p), in the order of `names`; their diagonals are NaN, since what a variable
-    tells about itself is infinite.
+    Matrices are symmetric, of shape (p, p), in the order of `names`, with NaN on the diagonal: a variable is not
+    compared with itself.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ class PairwiseInformation(Record):
     n_samples, n_dropped : int
         Rows that were used by some figure, and rows that none could use because of NaN or infinity.
     n_units : int
-        Flows of one column that the matrix rests on.
+        Number of units (flows of a single column) that the matrix is computed from.
     n_general : int
-        Pairs that the screen found not to be Gaussian, so that richer bases were fitted to them.
+        Number of pairs that the screen found not to be Gaussian, to which richer bases were fitted.
     is_shared : bool
-        Whether what is given was projected out of all variables together: that approximates what a question about each
-        pair alone would have, and is much faster.
+        Whether what is given was projected out of all variables together: that is much faster, and approximates the
+        answers to separate questions about each pair.
     adjustment : str
         ``"bh"`` or ``"holm"``.
     backend : str
@@ -90,7 +90,7 @@ class PairwiseInformation(Record):
 
     @property
     def correlations(self) -> FloatArray:
-        """The values from 0 to 1, sqrt(1 - exp(-2 I)): the size of r of normal pairs. NaN on the diagonal, (p, p)."""
+        """The values from 0 to 1, sqrt(1 - exp(-2 I)): abs(r) of normal pairs. NaN on the diagonal, (p, p)."""
         scaled: FloatArray = np.sqrt(-np.expm1(-2.0 * np.maximum(self.values, 0.0)))
         return scaled
 
@@ -114,7 +114,7 @@ class PairwiseInformation(Record):
 
     @property
     def terms(self) -> NDArray[np.intp]:
-        """How many squares the information of pairs is a sum of, as `InformationEstimate` counts them, shape (p, p)."""
+        """The number of squared correlations that a pair's information sums up, as in `InformationEstimate`, (p, p)."""
         p = len(self.names)
         kinds, entropies = self.kinds or ("",) * p, self.entropies or (np.inf,) * p
         sides = list(zip(self.widths or (1,) * p, kinds, entropies, strict=True))

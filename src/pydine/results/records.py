@@ -6,7 +6,8 @@ Where a field may hold anything, as in `details`, what JSON does not know is mar
 
     {"$float": "nan"}, {"$tuple": [...]}, {"$array": ["float64", [2, 3], [...]]}, {"$dict": [[key, value]]}
 
-A field whose default is a function that draws is left out. One that came later and has a default may be missing.
+Fields that hold a function for drawing are left out. A field with a default may be missing, as in files of a version
+that did not have it yet.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ class WideInformation(Record):
     n_samples, n_dropped : int
         Rows that were used, and rows that were left out because of NaN or infinity.
     is_shared : bool
-        Whether what is given was projected out of all variables together, which approximates what a question about each
-        pair alone would have.
+        Whether what is given was projected out of all variables together, which approximates the answers to separate
+        questions about each pair.
     """
 
     names: tuple[str, ...]

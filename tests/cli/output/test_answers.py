@@ -36,8 +36,8 @@ def test_what_is_known_without_an_estimate(run, folder):
     assert (record["information"], record["standard_error"], record["low"]) == ("inf", None, "inf")
     done = run("mi", "copies.csv", "-x", "copy", "-y", "outcome", "-z", "cause")
     assert "0.000 nats   ± 0.000" in done.stdout
-    assert "cause determines a side: nothing of it is left to tell." in done.stdout
-    assert "What is given determines a side of copy and outcome" in done.stderr
+    assert "cause determines copy: nothing of it is left to tell." in done.stdout
+    assert "What is given determines copy (of copy and outcome)" in done.stderr
 
 
 def test_tests_that_are_known_without_an_estimate(run, folder):

@@ -59,7 +59,7 @@ def bench(
 ) -> None:
     """Run the experiments of the paper, with pydine beside other methods.
 
-    Results are kept: a run that was stopped goes on where it was.
+    Results are kept: an interrupted run resumes.
     """
     form = printed.form
     from pydine.experiments.bench import run_bench

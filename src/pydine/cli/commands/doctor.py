@@ -84,7 +84,7 @@ def _compiled() -> dict[str, Any]:
 
 
 def _extras() -> dict[str, dict[str, str | None]]:
-    """What every optional extra asks for, and which version of it there is."""
+    """The packages of every optional extra, and which version of each is installed."""
     extras: dict[str, dict[str, str | None]] = {}
     for requirement in metadata.requires("pydine") or ():
         name, _, condition = requirement.partition(";")

@@ -51,7 +51,7 @@ def graph(
         check_place(out)
     request = Request(file, reading, work.seed)
     frame = request.read_many(request.open(), chosen)
-    whole = frame.complete()  # conditioning on many sets, it needs rows that have all
+    whole = frame.complete()  # the search conditions on many sets, so it uses the rows that have all columns
     constant = dict.fromkeys(whole.constant(), "it is constant in the rows that have all columns")
     frame, whole = frame.without(constant), whole.without(constant)
     if len(frame) < 2:

@@ -31,44 +31,47 @@ EXAMPLES = options.example(
     "pydine matrix wide.parquet --given age --cache flows --shard 3/16",
     "pydine matrix genes.parquet --top 1000 --out pairs.parquet",
 )
+Given = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN", help=f"A column to condition on; [bold]{REST}[/bold] for all columns but the pair itself."
+    ),
+]
+Shard = Annotated[
+    str | None,
+    options.of_method(
+        metavar="K/N",
+        help="Do the K-th of N parts of the work into --cache and print no matrix; the same command without it "
+        "puts them together.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    options.of_output(
+        metavar="FILE.csv",
+        help="Write the square matrix, in nats; with --top or --threshold, FILE.parquet, all pairs that are found.",
+    ),
+]
+Plot = Annotated[
+    Path | None, options.of_output(metavar="FILE.png", help="Draw it: .png, .svg or .pdf (needs matplotlib).")
+]
 
 
 def matrix(
     file: options.File,
-    given: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help=f"What is known already; [bold]{REST}[/bold] for all columns but the pair itself."
-        ),
-    ] = None,
+    given: Given = None,
     *,
     chosen: options.Chosen,
     base: options.BaseOption = options.Base.auto,
     alpha: options.Alpha = 0.05,
     work: Distributed,
     cache: options.Cache = None,
-    shard: Annotated[
-        str | None,
-        options.of_method(
-            metavar="K/N",
-            help="Do the K-th of N parts of the work into --cache and print no matrix; the same command without it "
-            "puts them together.",
-            show_default=False,
-        ),
-    ] = None,
+    shard: Shard = None,
     strongest: Strongest,
     reading: options.Reading,
-    out: Annotated[
-        Path | None,
-        options.of_output(
-            metavar="FILE.csv",
-            help="Write the square matrix, in nats; with --top or --threshold, FILE.parquet, all pairs that are found.",
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        options.of_output(metavar="FILE.png", help="Draw it: .png, .svg or .pdf (needs matplotlib)."),
-    ] = None,
+    out: Out = None,
+    plot: Plot = None,
     printed: options.Printed,
 ) -> None:
     """What every pair of columns has in common.

@@ -39,7 +39,7 @@ def mi(
     interval: Annotated[
         Interval,
         options.of_method(
-            help="How it is found what was not learned of Z: at no cost, or by estimating generated data again."
+            help="How to estimate what was not learned of Z: at no cost, or by a bootstrap from the fitted flow."
         ),
     ] = Interval.fast,
     level: Annotated[
@@ -69,7 +69,7 @@ def mi(
 
 
 def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
-    """What a JSON object says of an estimate."""
+    """The fields of an estimate in a JSON object."""
     low, high = estimate.confidence_interval(level)
     x, y, z = estimate.names
     return {
@@ -132,9 +132,10 @@ def meaning(estimate: InformationEstimate, level: float) -> str:
     if math.isinf(estimate.value):
         return f"As far as the rows tell, {x} and {y} determine each other{f', {known}' if known else ''}."
     if estimate.value == estimate.standard_error == 0.0:
-        return (
-            f"{z} {'determine' if len(estimate.names[2]) > 1 else 'determines'} a side: nothing of it is left to tell."
-        )
+        named: dict[object, str] = {("x",): x, ("y",): y}
+        which = named.get(estimate.details.get("determined"), "a side")
+        verb = "determine" if len(estimate.names[2]) > 1 else "determines"
+        return f"{z} {verb} {which}: nothing of it is left to tell."
     if estimate.confidence_interval(level).low <= 0.0:
         start = f"{known[0].upper()}{known[1:]}, no" if known else "No"
         return f"{start} information of {x} about {y} was found: the interval reaches zero. That is no proof of none."

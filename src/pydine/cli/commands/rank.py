@@ -115,7 +115,7 @@ def _line(ranked: RankedColumn) -> dict[str, Any]:
 
 
 def _kind(kinds: tuple[str, ...]) -> str:
-    """What a column was taken for; where all are continuous, an estimate says nothing of it."""
+    """The kind of a column; an estimate records none if all are continuous."""
     return kinds[0] if kinds else "continuous"
 
 
@@ -167,7 +167,7 @@ def _how(ranking: Ranking, uneven: bool) -> str:
 
 
 def _kinds(ranking: Ranking) -> str:
-    """What columns were taken for, in a line of its own, unless all are continuous."""
+    """The kinds of columns, in a line of its own, unless all are continuous."""
     kinds = {column.name: _kind(column.alone.kinds[0]) for column in ranking}
     kinds[ranking.target] = max((_kind(column.alone.kinds[1]) for column in ranking), key=KINDS.index)
     named = {kind: [name for name in kinds if kinds[name] == kind] for kind in reversed(KINDS)}

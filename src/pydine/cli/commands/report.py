@@ -71,7 +71,7 @@ def report(
 
 
 def _check_out(out: Path, file: str) -> None:
-    """Refuse, before the work and not after, a place where nothing can be written or the data are."""
+    """Refuse, before the work begins, a path that cannot be written, or that is the data file itself."""
     if out.is_dir():
         raise ValueError(f"{out} is a directory; name a file in it, such as {out / 'report.html'}.")
     if not out.parent.is_dir():

@@ -48,12 +48,12 @@ def independence(
     sides: options.Sides,
     alpha: options.Alpha = 0.05,
     method: Annotated[
-        Method, options.of_method(help="Shuffle rows, or use a formula that is instant.")
+        Method, options.of_method(help="Permute rows, or use a formula, which is instant.")
     ] = Method.permutation,
     statistic: Annotated[
         Statistic, options.of_method(help="gaussian sees correlation, general what shows in squares, auto both.")
     ] = Statistic.auto,
-    permutations: Annotated[int, options.of_method(min=1, metavar="N", help="How often to shuffle.")] = 999,
+    permutations: Annotated[int, options.of_method(min=1, metavar="N", help="Number of permutations.")] = 999,
     work: options.Work,
     reading: options.Reading,
     exit_code: Annotated[

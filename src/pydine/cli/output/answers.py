@@ -40,7 +40,7 @@ def answer(
     header: Sequence[str] = (),
     frame: Frame | None = None,
 ) -> None:
-    """Print an answer in the form that was asked for, and before it what was done to the data.
+    """Print an answer in the requested format, after what was done to the data.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def answer(
     header : sequence of str
         The first line of the CSV where there may be no rows to tell it.
     frame : Frame, optional
-        The data. What was converted, left out and missing is reported first: to people where they look, to machines on
-        the standard error (and in the JSON object, see `facts`).
+        The data. What was converted, left out and missing is reported first: for people on the standard output, for
+        machines on the standard error (and in the JSON object, see `facts`).
     """
     _end_with_the_pipe()
     done = [] if frame is None else done_to(frame)
@@ -77,7 +77,7 @@ def answer(
 
 
 def write_csv(stream: Any, rows: Sequence[Mapping[str, Any]], header: Sequence[str] = ()) -> None:
-    """Write rows with a header; unknown values are empty, and what a terminal would obey is escaped."""
+    """Write rows with a header; unknown values are empty, and control characters are escaped."""
     writer = csv.writer(stream, lineterminator="\n")
     for row in (header or rows[0], *(row.values() for row in rows)):
         cells = ("" if (value := plain(item)) is None else value for item in row)
@@ -205,9 +205,9 @@ def _count(number: int, noun: str) -> str:
 
 
 def _end_with_the_pipe() -> None:
-    """From now on, end as other tools do when the reader of the output goes away: without a word.
+    """From now on, end silently when the reader of the output goes away, as other tools do.
 
-    Only now, because while something is computed a broken pipe may be that of a worker.
+    Not before the answer: while something is computed, a broken pipe may be that of a worker.
     """
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Files that a command writes: whole or not at all, and said so."""
+"""Files that a command writes, atomically, with a note for each."""
 
 from __future__ import annotations
 

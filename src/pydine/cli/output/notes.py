@@ -36,7 +36,7 @@ def tell(sentences: Sequence[str] = ()) -> None:
 
 @dataclass
 class Harmless:
-    """What is shown, without anything that a terminal would obey but colours: names come from files."""
+    """What is shown, without control sequences other than colours: names come from files."""
 
     content: RenderableType
 
@@ -84,9 +84,10 @@ def _of_ties(shares: Mapping[str, float]) -> str:
 
 @contextmanager
 def waiting(label: str) -> Iterator[_Bar | None]:
-    """Say what is being waited for on a terminal, once two seconds have passed, with a bar and the time left.
+    """Show progress on a terminal, with a bar and the time left, once two seconds have passed.
 
-    The bar counts the flows that are fitted: those of a base are known only when the ones before it are done.
+    The bar counts the flows that are fitted. Its total grows: how many a base needs is known only when those before it
+    are done.
     """
     if not sys.stderr.isatty():
         yield None

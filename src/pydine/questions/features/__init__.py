@@ -1,1 +1,1 @@
-"""Columns as features of a target: which stand for the rest (`ranking`), and the search for a blanket (`selection`)."""
+"""Features of a target: which columns stand for the rest (for `ranking`), and the Markov blanket (for `selection`)."""

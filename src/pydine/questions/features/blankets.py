@@ -40,8 +40,8 @@ class Step(NamedTuple):
     feature : int
         Its column.
     pvalue : float
-        Of the test that the feature tells nothing about y given those selected then, before any correction for
-        the number of candidates.
+        Of the feature's independence of y given those selected at that step, before the correction for the number of
+        candidates.
     """
 
     action: str
@@ -62,7 +62,7 @@ class Query(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the test says of a feature: its p-value, and its strength to order the smallest p-values there are."""
+    """The result of a feature's test: its p-value, and its statistic in nats, which breaks ties between p-values."""
 
     pvalue: float
     nats: float
@@ -98,9 +98,9 @@ class Search:
     backward: bool
 
     def run(self) -> tuple[list[int], list[Step]]:
-        """Add and take out features until nothing changes; those selected, in order, and the steps.
+        """Add and remove features until nothing changes; return those selected, in order, and the steps.
 
-        What was taken out does not come back, so that this ends.
+        A feature that was removed does not come back, so that this ends.
         """
         selected: list[int] = []
         steps: list[Step] = []
@@ -149,13 +149,13 @@ class Judge:
     Parameters
     ----------
     table : Table
-        Ranks of the features, which hold all of the information and stay within range, then y.
+        Ranks of the features, which have the same information and never overflow, then y.
     y : tuple of int
         The position of y.
     settings : Settings
         With a cache, so that the flow of y given the selected features is fitted once for all candidates.
     answers : dict of Query to Answer
-        Given so far: a search comes back to what it asked before.
+        Those given so far: a search asks some queries again.
     """
 
     table: Table
@@ -190,7 +190,7 @@ class Judge:
         return np.array(self._run(_Estimator, queries))
 
     def _run(self, kind: type[_Tester] | type[_Estimator], queries: Sequence[Query]) -> list[Any]:
-        # Queries run beside each other, units of one do not.
+        # Queries run in parallel, the units of one query do not.
         settings = replace(self.settings, cache=None, n_jobs=1)
         asker = kind(self.y, settings, settings.workshop(self.table), frozenset(self.varying()))
         return ask_all(asker, queries, self.settings.cache, self.settings.n_jobs, needs=asker.tasks)
@@ -198,7 +198,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class _Asker:
-    """What answers single queries, in whatever process; the settings and the workshop know no cache."""
+    """Answers single queries, in any process; the settings and the workshop have no cache."""
 
     y: tuple[int, ...]
     settings: Settings
@@ -209,7 +209,7 @@ class _Asker:
         return Question(self.workshop.table, (query.feature,), self.y, query.given)
 
     def tasks(self, query: Query) -> list[UnitTask]:
-        """The units that a query needs, unless it turns out that some of its columns add nothing."""
+        """The units that a query needs, unless some of its columns turn out to be redundant."""
         if query.feature not in self.varying:
             return []
         question = reduced(self.question(query), self.workshop)

@@ -1,4 +1,4 @@
-"""What "given the rest" is given: all other columns, or those that stand for them where they are too many."""
+"""The conditioning set of "given the rest": all other columns or, if these are too many, a selection of them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LEAST_LEFT = 1e-6  # guard: of a column that is no combination of those before, 
 
 @dataclass(frozen=True)
 class Rest:
-    """Columns that stand for the rest.
+    """The columns that stand for the rest.
 
     Parameters
     ----------
     columns : tuple of int
-        Positions; all of them if they are not too many, otherwise the one that is taken first comes first.
+        Positions: of all columns if they are not too many, otherwise of the selection, in order.
     widths : dict of int to int
-        As how many numbers a question sees each: three labels are three indicators.
+        How many numbers each is in a question: three labels are three indicators.
     is_whole : bool
         Whether they are all.
     """
@@ -46,11 +46,11 @@ class Rest:
 
 
 def rest_of(whole: Question, alone: FloatArray) -> Rest:
-    """Choose what stands for the rest.
+    """Choose the columns that stand for the rest.
 
-    First the columns that tell most about the target alone, then, one after the other, those that explain most of what
-    a linear regression on the ones before leaves of it, beyond what chance would: numbers by their normal scores,
-    labels by their indicators.
+    First those that tell most about the target alone, then, one after the other, those that explain most of the
+    residuals of a linear regression on the ones before, beyond chance: numbers by their normal scores, labels by their
+    indicators.
 
     Parameters
     ----------

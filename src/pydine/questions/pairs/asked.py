@@ -126,10 +126,10 @@ class Asked:
         )
 
     def together(self, wanted: NDArray[np.bool_] | None = None, shard: Shard | None = None) -> Pairs:
-        """All pairs from one set of latents, then those of groups, and those that are not Gaussian, one by one.
+        """All pairs from one set of latents, then pairs of groups, and pairs that are not Gaussian, one by one.
 
-        Variables that what is given determines have no latents; pairs with them have a verdict. With `wanted`, one
-        entry a pair, others are asked no further; of a shard, only the pairs that are its own are.
+        A variable that the given columns determine has no latents, and its pairs have a verdict. Only pairs that are
+        `wanted` (one entry a pair) are asked about one by one and, with a shard, only its own.
         """
         found, workshop = Pairs.empty(len(self.names)), self._workshop()
         left = self._left_over(workshop)
@@ -153,7 +153,7 @@ class Asked:
         return found
 
     def share(self, shard: Shard, cache: UnitCache) -> int:
-        """Fit a shard's units, and what its pairs need beside them, into the cache; how many units others still owe."""
+        """Fit a shard's units, and what else its pairs need, into the cache; return how many units others still owe."""
         columns = [i for positions in self.variables.members.values() for i in positions]
         if self.is_each_alone or not self._is_continuous([*columns, *self.variables.given]):
             found = Pairs.empty(len(self.names))
@@ -171,7 +171,7 @@ class Asked:
         return missing
 
     def from_all_rows(self, found: Pairs, sample: Sample) -> None:
-        """Put what all rows of a stream say in place of what its sample does, for pairs whose base is Gaussian."""
+        """Replace the figures of a stream's sample by those of all its rows, for pairs whose base is Gaussian."""
         if self.is_rest:
             raise ValueError(
                 "given='rest' needs all rows in memory: every pair has flows of its own; name the columns to condition "
@@ -220,7 +220,7 @@ class Asked:
         return progress_bar(f"fitting {self.n_units:,} units", count, self.progress)
 
     def _left_over(self, workshop: Workshop) -> list[int]:
-        """Variables that what is given does not determine."""
+        """Variables that the given columns do not determine."""
         return [i for i, name in enumerate(self.names) if not self._is_determined(name, workshop)]
 
     def _is_determined(self, name: str, workshop: Workshop) -> bool:
@@ -298,9 +298,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Asker:
-    """Answers questions about single pairs, in whatever process it is.
+    """Answers questions about single pairs, in any process.
 
-    The settings name no cache, which is the business of whoever asks.
+    The settings have no cache: the caller passes one.
     """
 
     variables: Variables
@@ -311,7 +311,7 @@ class Asker:
 
     @classmethod
     def of(cls, asked: Asked, pairs: Sequence[Pair]) -> Asker:
-        """Of pairs of all that is asked; they run beside each other, and units of one do not, unless it is alone."""
+        """For pairs of all that is asked: they run in parallel, and the units of a pair only if it is the only one."""
         settings = replace(asked.settings, cache=None, n_jobs=asked.settings.n_jobs if len(pairs) == 1 else 1)
         variables = asked.variables
         if is_sent_away(asked.settings.n_jobs) and not asked.is_rest:
@@ -327,7 +327,7 @@ class Asker:
         return information_of(answer, question), analytic_test(answer.latents).pvalue if self.test else np.nan
 
     def tasks(self, pair: Pair) -> list[UnitTask]:
-        """The units that a pair needs, unless it turns out that some of its columns add nothing."""
+        """The units that a pair needs, unless some of its columns turn out to be redundant."""
         question = reduced(self._question(pair), self.workshop)
         if isinstance(question, Verdict) or question.table is not self.workshop.table or is_mixed(question):
             return []
@@ -339,7 +339,7 @@ class Asker:
 
 
 def _with_only(variables: Variables, chosen: Set[int]) -> Variables:
-    """The same with the columns of other variables left empty: they are not needed, and not sent."""
+    """The same without the values of other variables' columns, which need not be sent."""
     members = list(variables.members.values())
     needed = [*variables.given, *(column for i in chosen for column in members[i])]
     columns = np.zeros_like(variables.table.columns)

@@ -52,7 +52,7 @@ class Pairs:
         return int(self.pairs[0][k]), int(self.pairs[1][k])
 
     def determined(self, names: list[str]) -> list[tuple[str, str]]:
-        """Positions of which nothing is left: their information is known to be 0."""
+        """Names of the pairs whose information is known to be 0, because a side is determined by what is given."""
         places = [self.pair(k) for k in np.flatnonzero((self.values == 0.0) & (self.errors == 0.0)).tolist()]
         return [(names[i], names[j]) for i, j in places]
 

@@ -72,7 +72,7 @@ class Parted:
         return used, masks.shape[1] - used
 
     def pairs(self) -> tuple[Pairs, int]:
-        """What is known of all pairs, and the number of units that it rests on."""
+        """The figures of all pairs, and the number of units behind them."""
         found = Pairs.empty(len(self.members))
         blocks = list(self.members.values())
         places = {found.pair(k): k for k in range(len(found.values))}
@@ -93,7 +93,7 @@ class Parted:
         return found, sum(part.n_units for part in answers)
 
     def share(self, shard: Shard, cache: UnitCache) -> int:
-        """Do a shard's share of every part with the same rows; how many units others still owe."""
+        """Do a shard's share of every part with the same rows; return how many units others still owe."""
         parts = [self._asked(part) for part in self.presence.parts(self._needs())]
         return sum(part[0].share(shard, cache) for part in parts if not isinstance(part, Part))
 
@@ -165,7 +165,7 @@ class Parted:
         found.n_general += found.bases[k] != "gaussian"
 
     def _warn(self, refused: list[Part], found: Pairs) -> None:
-        """Say which pairs have no figure, and why; if none has one, that is an error."""
+        """Warn which pairs have no figure, and why; raise an error if none has one."""
         unknown = np.flatnonzero(np.isnan(found.values))
         if len(unknown) == len(found.values):
             raise ValueError(refused[0].refusal)

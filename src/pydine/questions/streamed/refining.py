@@ -1,11 +1,11 @@
 """Answers from all rows of a table that is larger than memory.
 
-The first pass draws a uniform sample of rows, which a question is answered from as any other: ranks, flows, functions
+The first pass draws a uniform sample of rows, from which a question is answered as any other: ranks, flows, functions
 of z, bases and their weights. Ranks from m rows err by no more than sqrt(ln(200) / 2m) with probability 0.99
 (Dvoretzky, Kiefer and Wolfowitz; Massart 1990): 0.0016 for a million, which moves a correlation by about its square.
-The second pass maps every row by the same flows, and adds up what the closed form, its projection and the tests consist
-of: cross-products, which have the size of the question and not of the table. Richer bases, sides that are not
-continuous, and questions given labels are answered from the sample alone; of the latter two a warning tells.
+The second pass maps every row by the same flows, and accumulates what the closed form, its projection and the tests are
+computed from: cross-products, which have the size of the question and not of the table. Richer bases, sides that are
+not continuous, and questions given labels are answered from the sample alone; a warning says so in the last two cases.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["SampledWarning", "is_refinable", "of_sample", "refined", "sample_of"
 
 
 class SampledWarning(UserWarning):
-    """A figure rests on a sample of a table's rows, not on all of them."""
+    """A figure was computed from a sample of a table's rows, not from all of them."""
 
 
 def sample_of(data: Any, wanted: Iterable[Any] | None, nan_policy: str, most_bytes: int | None = None) -> Sample | None:
@@ -55,7 +55,7 @@ def sample_of(data: Any, wanted: Iterable[Any] | None, nan_policy: str, most_byt
 
 
 def _named(stream: Stream, wanted: Iterable[Any]) -> tuple[str, ...]:
-    """The columns that arguments name, each once; what is no name is left to whoever reads the arguments."""
+    """The columns that arguments name, each once; what is not a name is left to the reader of the arguments."""
     names: dict[str, None] = {}
     for argument in wanted:
         several = [argument] if isinstance(argument, str) or argument is None else list(argument)
@@ -76,7 +76,7 @@ def is_refinable(answer: Fit | MixedFit | Verdict, sample: Sample) -> bool:
 def of_sample(
     information: InformationEstimate, answer: Fit | MixedFit | Verdict, sample: Sample
 ) -> InformationEstimate:
-    """What is known of a question whose answer rests on the sample: with a warning, if that is not all rows."""
+    """The answer to a question from the sample: with a warning, if that is not all rows."""
     information = replace(information, n_dropped=sample.n_dropped)
     if sample.is_whole or isinstance(answer, Verdict):
         return information
@@ -85,7 +85,7 @@ def of_sample(
 
 
 def warn_sampled(what: str, sample: Sample, summed: str) -> None:
-    """Say that something rests on a sample of the rows, and what all rows are summed for."""
+    """Warn that something is computed from a sample of the rows, and say what is computed from all."""
     warnings.warn(
         f"{what} on a sample of {sample.size:,} of {sample.n_rows:,} rows, uniform over the table: sums over all rows "
         f"are for {summed}.",

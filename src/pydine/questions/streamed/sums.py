@@ -1,4 +1,4 @@
-"""What all rows of a table add up to: cross-products of latents by flows that were learned from a sample of them.
+"""Sums over all rows of a table: cross-products of latents, by flows that were learned from a sample of the rows.
 
 The second pass over a table of 10^8 rows is this module, so it does little for each row: functions of z that the
 projection does not use are not evaluated, and normal scores are looked up among some of the sample's. The functions F
@@ -28,7 +28,7 @@ ROWS_AT_ONCE = 1 << 11  # memory: rows whose functions of z are in memory togeth
 
 
 class Sums(NamedTuple):
-    """What all rows add up to.
+    """Sums over all rows.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Sums(NamedTuple):
     third : ndarray, shape (2d, 2d)
         Summed products of what is whitened and of its squares.
     squared : ndarray of bool, shape (d,)
-        Whether a latent's square is one, and not the latent in its place.
+        Whether the entry for a latent's square holds that square, rather than the latent itself.
     dof : float
     variables : tuple of slice
         Which latents are which variable's.
@@ -158,8 +158,8 @@ class _Added(NamedTuple):
 class _Maps:
     """From rows to functions of z, latents and their squares, by what was learned from the sample.
 
-    Beyond the sample functions of z may go anywhere: z is taken to be within its range there, and so is what is left of
-    latents before it is squared. That concerns one row in as many as the sample has, about.
+    Outside the range of the sample, functions of z may take any value: z is clipped to its range there, and so are
+    residual latents before they are squared. That concerns about one row in as many as the sample has.
 
     Parameters
     ----------

@@ -12,7 +12,8 @@ import numpy as np
 
 from pydine.kernels.arithmetic import dot
 from pydine.kernels.compilation import compiled
-from pydine.kernels.likelihood import log_likelihood
+from pydine.kernels.layers import in_blocks
+from pydine.kernels.likelihood import blocked_likelihood
 
 MEMORY = 12  # answer: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
 SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright (2006, section 3.1)
@@ -22,11 +23,11 @@ _part = compiled(inlined=True)
 
 
 @_part
-def _objective(theta, decay, sizes, activations, groups, skip, target, context, grad):
+def _objective(theta, decay, sizes, activations, groups, skip, target, blocks, grad):
     """Mean negative log-likelihood plus 0.5 sum decay theta^2; the gradient goes to `grad`."""
-    n = context.shape[1]
-    value = -log_likelihood(
-        theta.astype(target.dtype), sizes, activations, groups, skip, target, context, np.empty(0), grad
+    n = target.shape[-1]
+    value = -blocked_likelihood(
+        theta.astype(target.dtype), sizes, activations, groups, skip, target, blocks, np.empty(0), grad
     )
     penalty = 0.0
     for i in range(theta.shape[0]):
@@ -36,11 +37,11 @@ def _objective(theta, decay, sizes, activations, groups, skip, target, context, 
 
 
 @_part
-def _mean_likelihood(theta, sizes, activations, groups, skip, target, context):
-    total = log_likelihood(
-        theta.astype(target.dtype), sizes, activations, groups, skip, target, context, np.empty(0), np.empty(0)
+def _mean_likelihood(theta, sizes, activations, groups, skip, target, blocks):
+    total = blocked_likelihood(
+        theta.astype(target.dtype), sizes, activations, groups, skip, target, blocks, np.empty(0), np.empty(0)
     )
-    return total / context.shape[1]
+    return total / target.shape[-1]
 
 
 @_part
@@ -117,10 +118,11 @@ def maximise(
         np.zeros(MEMORY),
         np.zeros(MEMORY),
     )
-    value = _objective(theta, decay, sizes, activations, groups, skip, target, context, grad)
+    blocks, held_blocks = in_blocks(context), in_blocks(held_context)
+    value = _objective(theta, decay, sizes, activations, groups, skip, target, blocks, grad)
     best, best_held, at_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
     if held > 0:
-        best_held = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
+        best_held = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_blocks)
     for iteration in range(1, iterations + 1):
         _direction(grad, steps, changes, rho, count, alpha, direction)
         slope = dot(direction, grad)
@@ -142,7 +144,7 @@ def maximise(
         for _ in range(12):
             for j in range(p):
                 trial[j] = theta[j] + length * direction[j]
-            trial_value = _objective(trial, decay, sizes, activations, groups, skip, target, context, trial_grad)
+            trial_value = _objective(trial, decay, sizes, activations, groups, skip, target, blocks, trial_grad)
             if trial_value <= value + SUFFICIENT_DECREASE * length * slope:
                 accepted = True
                 break
@@ -166,7 +168,7 @@ def maximise(
         _copy(trial_grad, grad)
         value = trial_value
         if held > 0:
-            likelihood = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
+            likelihood = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_blocks)
             if likelihood > best_held + 1e-5:
                 best_held, at_best = likelihood, iteration
                 _copy(theta, best)

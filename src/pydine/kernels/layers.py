@@ -48,6 +48,11 @@ def dense(theta, start, n_in, n_out, groups, below, source, values, to):
                     + w3 * below[first + 3, i]
                 )
             j = 4
+        elif fan_in > 0:
+            w0 = theta[w]
+            for i in range(width):
+                values[to + o, i] = b + w0 * below[first, i]
+            j = 1
         else:
             for i in range(width):
                 values[to + o, i] = b
@@ -83,13 +88,8 @@ def activate(activation, first, count, values):
 @_part
 def dense_backward(theta, start, n_in, n_out, groups, below, source, slopes, to, down, grad):
     """Add the layer's gradient to `grad`; `down` says whether the slopes of its inputs are wanted too."""
-    width = slopes.shape[1]
     fan_in = n_in // groups
     bias = start + n_out * fan_in
-    zero = like(0.0, slopes)
-    if down:
-        for j in range(source, source + n_in):
-            slopes[j, :] = zero
     for o in range(n_out):
         grad[bias + o] += row_sum(slopes, to + o)
         w = start + o * fan_in
@@ -106,26 +106,47 @@ def dense_backward(theta, start, n_in, n_out, groups, below, source, slopes, to,
             grad[w + j] += row_dot(slopes, to + o, below, first + j)
             j += 1
     if down:
-        for j in range(n_in):
-            s = source + j
-            share = n_out // groups
-            o = (j // fan_in) * share
-            end = o + share
-            column = start + j % fan_in
-            while o + 4 <= end:
-                w0, w1 = theta[column + o * fan_in], theta[column + (o + 1) * fan_in]
-                w2, w3 = theta[column + (o + 2) * fan_in], theta[column + (o + 3) * fan_in]
-                d = to + o
-                for i in range(width):
-                    slopes[s, i] += (
-                        w0 * slopes[d, i] + w1 * slopes[d + 1, i] + w2 * slopes[d + 2, i] + w3 * slopes[d + 3, i]
-                    )
-                o += 4
-            while o < end:
-                w0 = theta[column + o * fan_in]
-                for i in range(width):
-                    slopes[s, i] += w0 * slopes[to + o, i]
-                o += 1
+        slope_inputs(theta, start, n_in, n_out // groups, fan_in, slopes, source, to)
+
+
+@_part
+def slope_inputs(theta, start, n_in, share, fan_in, slopes, source, to):
+    """Write the slopes of a layer's inputs; `share` outputs, from row `to` of `slopes` on, see each of them."""
+    width, zero = slopes.shape[1], like(0.0, slopes)
+    for j in range(n_in):
+        s, o = source + j, (j // fan_in) * share
+        end, column = o + share, start + j % fan_in
+        w0, d = theta[column + o * fan_in], to + o
+        if share >= 4:
+            w1, w2 = theta[column + (o + 1) * fan_in], theta[column + (o + 2) * fan_in]
+            w3 = theta[column + (o + 3) * fan_in]
+            for i in range(width):
+                slopes[s, i] = zero + (
+                    w0 * slopes[d, i] + w1 * slopes[d + 1, i] + w2 * slopes[d + 2, i] + w3 * slopes[d + 3, i]
+                )
+            o += 4
+        else:
+            for i in range(width):
+                slopes[s, i] = zero + w0 * slopes[d, i]
+            o += 1
+        while o + 4 <= end:
+            w0, w1 = theta[column + o * fan_in], theta[column + (o + 1) * fan_in]
+            w2, w3 = theta[column + (o + 2) * fan_in], theta[column + (o + 3) * fan_in]
+            d = to + o
+            for i in range(width):
+                slopes[s, i] += (
+                    w0 * slopes[d, i] + w1 * slopes[d + 1, i] + w2 * slopes[d + 2, i] + w3 * slopes[d + 3, i]
+                )
+            o += 4
+        while o + 2 <= end:
+            w0, w1, d = theta[column + o * fan_in], theta[column + (o + 1) * fan_in], to + o
+            for i in range(width):
+                slopes[s, i] = (slopes[s, i] + w0 * slopes[d, i]) + w1 * slopes[d + 1, i]
+            o += 2
+        if o < end:
+            w0, d = theta[column + o * fan_in], to + o
+            for i in range(width):
+                slopes[s, i] += w0 * slopes[d, i]
 
 
 @_part

@@ -45,6 +45,8 @@ from pydine.kernels.layers import (
 
 _compiled = compiled()
 
+WORK_ROWS = 12  # fact: rows of the work space beside the network's: 4 of scratch, 2 of slopes, 6 of a block's columns
+
 
 @_compiled
 def log_likelihood(theta, sizes, activations, groups, skip, target, context, densities, grad):
@@ -61,49 +63,54 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     densities : (n,) float64, receives each row's log-density; length 0 if not wanted.
     grad : (p,) float64, receives the gradient of the sum; length 0 if not wanted.
     """
-    return blocked_likelihood(
-        theta, sizes, activations, groups, skip, target, in_blocks(context), densities, grad
-    )
+    blocks = in_blocks(context)
+    space = work_space(sizes, blocks)
+    return blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space)
 
 
-@_compiled
-def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad):
-    """`log_likelihood` of rows whose context is in blocks already, (blocks, c, width): training asks many times."""
-    n, (c, width) = target.shape[-1], blocks.shape[1:]
+@compiled(inlined=True)
+def work_space(sizes, blocks):
+    """What `blocked_likelihood` works in: two rows for each unit of the network, and WORK_ROWS more."""
+    return np.empty((2 * sizes[1:].sum() + WORK_ROWS, blocks.shape[2]), blocks.dtype)
+
+
+@compiled(allocates=False)
+def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space):
+    """`log_likelihood` of rows whose context is `in_blocks` already: training asks many times for the same rows."""
+    n, width = target.shape[-1], blocks.shape[2]
     layers = sizes.shape[0] - 1
     k = sizes[layers] // 3
     gradient = grad.shape[0] > 0
     height = sizes[1:].sum()
-    space = np.empty((2 * height + 12, width), theta.dtype)  # all at once: allocation takes long beside a small network
     values, slopes, scratch = space[:height], space[height : 2 * height], space[2 * height : 2 * height + 4]
-    linear_slopes, rest = space[2 * height + 4 : 2 * height + 6], space[2 * height + 6 :]
-    centred, log_scale, inside, density = rest[0], rest[1], rest[2], rest[3]
+    linear_slopes, lines = space[2 * height + 4 : 2 * height + 6], space[2 * height + 6 :]
+    centred, log_scale, inside, density, lower, upper = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5]
     for i in range(width):
         log_scale[i] = like(0.0, theta)
-    if target.ndim == 2:  # resolved at compile time
-        origin = np.zeros(n, theta.dtype)
-    else:
-        origin = target
     grad[:] = 0.0
     result = 0.0
     for b in range(blocks.shape[0]):
         begin, context = b * width, blocks[b]
         rows = min(width, n - begin)
-        load(origin[begin : begin + rows], centred)  # slices, since loops whose indices are sums would not vectorise
+        # Slices, since loops whose indices are sums would not vectorise.
+        if target.ndim == 2:  # resolved at compile time
+            load(target[0, begin : begin + rows], lower)
+            load(target[1, begin : begin + rows], upper)
+            load(target[0, :0], centred)
+        else:
+            load(target[begin : begin + rows], centred)
         to, start = outputs(theta, sizes, activations, groups, skip, context, values, centred, log_scale)
         for i in range(width):  # padding does not count
             inside[i] = like(1.0, theta) if i < rows else like(0.0, theta)
         if target.ndim == 2:
-            load(target[0, begin : begin + rows], rest[4])
-            load(target[1, begin : begin + rows], rest[5])
             step_mixture(
                 k,
                 to,
                 values,
                 slopes,
                 centred,
-                rest[4],
-                rest[5],
+                lower,
+                upper,
                 log_scale,
                 inside,
                 density,

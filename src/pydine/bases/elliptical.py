@@ -18,7 +18,7 @@ from pydine.types import FloatArray
 
 FARTHEST_SCORE = 8.0  # guard: beyond, the probability of a tail is lost in rounding
 LEAST_PROBABILITY = 1e-15  # guard: least probability whose quantile is taken
-TABLE = np.linspace(0.0, FARTHEST_SCORE, 512)  # answer: scores at which Student quantiles are computed: a fine grid
+TABLE = np.linspace(0.0, FARTHEST_SCORE, 512)  # scores at which Student quantiles are computed; between them, lines
 TAILS = ndtr(-TABLE)
 
 

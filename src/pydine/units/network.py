@@ -123,7 +123,12 @@ class Network:
         """Length of the flat vector."""
         return int(self.layer_slices[-1][1].stop)
 
-    def hidden_features(self, theta: FloatArray, context: FloatArray) -> list[FloatArray]:
+    @property
+    def n_features(self) -> int:
+        """Number of functions of the context that the network learns; see `hidden_features`."""
+        return 1 + (self.hidden[-1] if self.hidden else 0)
+
+    def hidden_features(self, theta: FloatArray, context: FloatArray) -> FloatArray:
         """Return the functions of the context that the network has learned: bounded log-scale and last hidden units.
 
         Parameters
@@ -133,14 +138,15 @@ class Network:
 
         Returns
         -------
-        list of ndarray, shapes (n, 1) and, with layers, (n, hidden)
+        ndarray, shape (n, 1 + hidden)
         """
         c = self.n_context
-        parts = [np.tanh(theta[c : 2 * c] @ context)[:, None]]
+        features = np.empty((context.shape[1], self.n_features))
+        features[:, 0] = np.tanh(theta[c : 2 * c] @ context)
         if self.hidden:
             units = context[: self.n_inputs].T
             for (weights, biases), activation in zip(self.layer_slices[:-1], self.activations, strict=True):
                 units = units @ theta[weights].reshape(-1, units.shape[1]).T + theta[biases]
                 units = np.tanh(units) if activation == TANH else units
-            parts.append(units)
-        return parts
+            features[:, 1:] = units
+        return features

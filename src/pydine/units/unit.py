@@ -191,12 +191,12 @@ class FittedUnit:
     def features(self, context: FloatArray) -> list[FloatArray]:
         """Evaluate the functions that each network has learned at a context (c, n), as arrays (n, q_i)."""
         expanded = self._expanded(context)
-        return [part for m in self.models for part in m.network.hidden_features(m.theta, expanded[m.expansion])]
+        return [m.network.hidden_features(m.theta, expanded[m.expansion]) for m in self.models]
 
     @property
     def n_features(self) -> int:
         """Number of these functions."""
-        return sum(1 + (m.network.hidden[-1] if m.network.hidden else 0) for m in self.models)
+        return sum(m.network.n_features for m in self.models)
 
     def _expanded(self, context: FloatArray) -> dict[Expansion, FloatArray]:
         """The context under each expansion that the models use, computed once for all folds."""

@@ -48,7 +48,6 @@ _compiled = compiled()
 WORK_ROWS = 12  # fact: rows of the work space beside the network's: 4 of scratch, 2 of slopes, 6 of a block's columns
 
 
-@_compiled
 def log_likelihood(theta, sizes, activations, groups, skip, target, context, densities, grad):
     """Sum over rows of ln p(t | x), in nats, with its gradient.
 
@@ -63,15 +62,15 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     densities : (n,) float64, receives each row's log-density; length 0 if not wanted.
     grad : (p,) float64, receives the gradient of the sum; length 0 if not wanted.
     """
-    blocks = in_blocks(context)
-    space = work_space(sizes, blocks)
+    blocks, space = prepared(sizes, context)
     return blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space)
 
 
-@compiled(inlined=True)
-def work_space(sizes, blocks):
-    """What `blocked_likelihood` works in: two rows for each unit of the network, and WORK_ROWS more."""
-    return np.empty((2 * sizes[1:].sum() + WORK_ROWS, blocks.shape[2]), blocks.dtype)
+@_compiled
+def prepared(sizes, context):
+    """A context in blocks, and the space that `blocked_likelihood` works in: two rows for each unit, and WORK_ROWS."""
+    blocks = in_blocks(context)
+    return blocks, np.empty((2 * sizes[1:].sum() + WORK_ROWS, blocks.shape[2]), blocks.dtype)
 
 
 @compiled(allocates=False)

@@ -12,8 +12,7 @@ import numpy as np
 
 from pydine.kernels.arithmetic import dot
 from pydine.kernels.compilation import compiled
-from pydine.kernels.layers import in_blocks
-from pydine.kernels.likelihood import blocked_likelihood, work_space
+from pydine.kernels.likelihood import blocked_likelihood, prepared
 
 MEMORY = 12  # answer: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
 SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright (2006, section 3.1)
@@ -109,8 +108,7 @@ def maximise(
         np.zeros(MEMORY),
         np.zeros(MEMORY),
     )
-    blocks, held_blocks = in_blocks(context), in_blocks(held_context)
-    space, held_space = work_space(sizes, blocks), work_space(sizes, held_blocks)
+    (blocks, space), (held_blocks, held_space) = prepared(sizes, context), prepared(sizes, held_context)
     rounded, nothing = np.empty(p, target.dtype), np.empty(0)
     _copy(theta, rounded)
     likelihood = blocked_likelihood(rounded, sizes, activations, groups, skip, target, blocks, nothing, grad, space)

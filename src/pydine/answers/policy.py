@@ -99,7 +99,9 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
     """
     signatures = question.table.signatures
     given = _first_of(question.given, signatures)
-    x, y = (left_over(_first_of(side, signatures), given, workshop) for side in (question.x, question.y))
+    sides = [_first_of(side, signatures) for side in (question.x, question.y)]
+    left = set(left_over([i for side in sides for i in side], given, workshop))
+    x, y = (tuple(i for i in side if i in left) for side in sides)
     if not (x and y):
         return Verdict.NOTHING_LEFT
     plain = replace(question, x=x, y=y, given=given)

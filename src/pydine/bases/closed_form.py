@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import digamma, ndtri, polygamma
 
+from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
 # answer: for larger samples the bias from ranks is simulated with this many rows and scaled, since it falls as 1/n.
@@ -73,8 +73,8 @@ def adjusted_canonical_correlations(
         Covariances of x' and of y' with the canonical variables.
     """
     x_factor, y_factor = np.linalg.cholesky(covariance[:dx, :dx]), np.linalg.cholesky(covariance[dx:, dx:])
-    half = solve_triangular(x_factor, covariance[:dx, dx:], lower=True)
-    left, r, right = np.linalg.svd(solve_triangular(y_factor, half.T, lower=True).T, full_matrices=False)
+    half = solve_lower(x_factor, covariance[:dx, dx:])
+    left, r, right = np.linalg.svd(solve_lower(y_factor, half.T).T, full_matrices=False)
     chance = max(1.0 - max(dx, len(covariance) - dx) / dof, 1e-12)
     squares = np.clip(1.0 - (1.0 - r * r) / chance, 0.0, 1.0)
     return squares, x_factor @ left, y_factor @ right.T

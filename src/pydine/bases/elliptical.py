@@ -8,16 +8,18 @@ from itertools import count
 from math import isqrt
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import gammaln, ndtr, stdtrit
 
 from pydine.kernels.normal import normal_quantile
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
+from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
 FARTHEST_SCORE = 8.0  # guard: beyond, the probability of a tail is lost in rounding
 LEAST_PROBABILITY = 1e-15  # guard: least probability whose quantile is taken
+TABLE = np.linspace(0.0, FARTHEST_SCORE, 512)  # scores at which Student quantiles are computed; between them, lines
+TAILS = ndtr(-TABLE)
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def elliptical_density(columns: FloatArray, scale: FloatArray, degrees: float) -
     """Log-density of a Student-t (Gaussian) vector (d, n), shape (n,), up to a constant proportional to d."""
     d = len(columns)
     factor = np.linalg.cholesky(scale)
-    white = solve_triangular(factor, columns, lower=True)
+    white = solve_lower(factor, columns)
     far = (white * white).sum(axis=0)
     half = 0.5 * far
     constant = -np.log(np.diag(factor)).sum()
@@ -67,9 +69,8 @@ def elliptical_density(columns: FloatArray, scale: FloatArray, degrees: float) -
 
 def student_scores(scores: FloatArray, degrees: float) -> FloatArray:
     """Normal scores (d, n) to Student scores, through a fine table: quantiles are slow one by one."""
-    table = np.linspace(0.0, FARTHEST_SCORE, 512)
-    quantiles = np.arcsinh(-stdtrit(degrees, ndtr(-table)))
-    mapped: FloatArray = np.copysign(np.sinh(np.interp(np.abs(scores), table, quantiles)), scores)
+    quantiles = np.arcsinh(-stdtrit(degrees, TAILS))
+    mapped: FloatArray = np.copysign(np.sinh(np.interp(np.abs(scores), TABLE, quantiles)), scores)
     return mapped
 
 

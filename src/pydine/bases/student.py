@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from pydine.bases.base import FittedBase, mean_and_error, or_independent
 from pydine.bases.closed_form import rank_effect, wishart_bias, without_chance
 from pydine.bases.elliptical import EllipticalRatio, elliptical_density, scores_of, student_scores
 from pydine.latents.flows import Latents
+from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 from pydine.units.rows import dealt, some_of
 
@@ -97,7 +97,7 @@ def _student_correlation(t: FloatArray, degrees: float) -> FloatArray:
     d, n = t.shape
     correlation = np.eye(d)
     for _ in range(STUDENT_STEPS):
-        white = solve_triangular(np.linalg.cholesky(correlation), t, lower=True)
+        white = solve_lower(np.linalg.cholesky(correlation), t)
         weighted = t * ((degrees + d) / (degrees + (white * white).sum(axis=0)))
         covariance = weighted @ t.T / n
         scale = np.sqrt(np.diag(covariance))

@@ -93,12 +93,14 @@ def signature_of(column: FloatArray, kind: Kind = Kind.CONTINUOUS) -> bytes:
 
     Of a nominal column, of its labels, numbered as they come up.
     """
-    _, places, ranks = np.unique(column, return_index=True, return_inverse=True)
-    ranks = ranks.astype(np.int64)
     if kind is Kind.NOMINAL:
+        _, places, ranks = np.unique(column, return_index=True, return_inverse=True)
         numbers = np.empty(len(places), dtype=np.int64)
         numbers[np.argsort(places)] = np.arange(len(places))
         return hashlib.blake2b(b"labels" + numbers[ranks].tobytes(), digest_size=16).digest()
+    order = np.argsort(column)
+    in_order, ranks = column[order], np.empty(len(column), dtype=np.int64)
+    ranks[order[0]], ranks[order[1:]] = 0, np.cumsum(in_order[1:] != in_order[:-1])
     top = int(ranks.max())
     first = int(np.argmax(2 * ranks != top))
     is_reversed = 2 * int(ranks[first]) > top

@@ -84,30 +84,31 @@ def _tree_sum(builder, lanes, count):
     return builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
 
 
-def _emit_dots(builder, left, length, rights):
-    """Sums of products of one vector with several: first in whole vectors of lanes, then the remainder one by one."""
-    kind = left.type.pointee
+def _emit_dots(builder, lefts, length, rights):
+    """Sums of products of some vectors with others: first in whole vectors of lanes, then the remainder one by one."""
+    kind = lefts[0].type.pointee
     size = 4 if isinstance(kind, ir.FloatType) else 8
     count = LANE_BYTES // size
     vector = ir.VectorType(kind, count)
-    sums = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * count)) for _ in rights]
+    pairs = [(left, right) for left in range(len(lefts)) for right in range(len(rights))]
+    sums = [cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * count)) for _ in pairs]
     step = ir.Constant(length.type, count)
     whole = builder.mul(builder.udiv(length, step), step)
 
     def load(pointer, place):
         return builder.load(builder.bitcast(builder.gep(pointer, [place]), vector.as_pointer()), align=size)
 
+    def add_products(totals, a, b):
+        for total, (left, right) in zip(totals, pairs, strict=True):
+            builder.store(builder.fadd(builder.load(total), builder.fmul(a[left], b[right])), total)
+
     with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), whole, step, length.type) as (place, _):
-        a = load(left, place)
-        for total, right in zip(sums, rights, strict=True):
-            builder.store(builder.fadd(builder.load(total), builder.fmul(a, load(right, place))), total)
+        add_products(sums, [load(left, place) for left in lefts], [load(right, place) for right in rights])
     results = [cgutils.alloca_once_value(builder, _tree_sum(builder, builder.load(s), count)) for s in sums]
     one = ir.Constant(length.type, 1)
     with cgutils.for_range_slice(builder, whole, length, one, length.type) as (place, _):
-        a = builder.load(builder.gep(left, [place]))
-        for result, right in zip(results, rights, strict=True):
-            term = builder.fmul(a, builder.load(builder.gep(right, [place])))
-            builder.store(builder.fadd(builder.load(result), term), result)
+        a, b = ([builder.load(builder.gep(row, [place])) for row in rows] for rows in (lefts, rights))
+        add_products(results, a, b)
     return [builder.load(result) for result in results]
 
 
@@ -118,7 +119,7 @@ def dot(typing_context, a, b):
     def generate(context, builder, signature, args):
         left, length = _row(context, builder, signature.args[0], args[0])
         right, _ = _row(context, builder, signature.args[1], args[1])
-        return _emit_dots(builder, left, length, [right])[0]
+        return _emit_dots(builder, [left], length, [right])[0]
 
     return a.dtype(a, b), generate
 
@@ -150,9 +151,16 @@ def row_dot(typing_context, a, i, b, j):
     def generate(context, builder, signature, args):
         left, length = _row(context, builder, signature.args[0], args[0], args[1])
         right, _ = _row(context, builder, signature.args[2], args[2], args[3])
-        return _emit_dots(builder, left, length, [right])[0]
+        return _emit_dots(builder, [left], length, [right])[0]
 
     return a.dtype(a, types.intp, b, types.intp), generate
+
+
+def _four_rows(context, builder, kind, value, first):
+    """Pointers to four rows of a C-contiguous matrix, from the `first` on, and their length."""
+    places = [builder.add(first, ir.Constant(first.type, k)) for k in range(4)]
+    rows = [_row(context, builder, kind, value, place) for place in places]
+    return [pointer for pointer, _ in rows], rows[0][1]
 
 
 @intrinsic
@@ -161,14 +169,22 @@ def row_dots(typing_context, a, i, b, j):
 
     def generate(context, builder, signature, args):
         left, length = _row(context, builder, signature.args[0], args[0], args[1])
-        one = ir.Constant(args[3].type, 1)
-        rows, place = [], args[3]
-        for _ in range(4):
-            rows.append(_row(context, builder, signature.args[2], args[2], place)[0])
-            place = builder.add(place, one)
-        return context.make_tuple(builder, signature.return_type, _emit_dots(builder, left, length, rows))
+        rights, _ = _four_rows(context, builder, signature.args[2], args[2], args[3])
+        return context.make_tuple(builder, signature.return_type, _emit_dots(builder, [left], length, rights))
 
     return types.UniTuple(a.dtype, 4)(a, types.intp, b, types.intp), generate
+
+
+@intrinsic
+def tile_dots(typing_context, a, i, b, j):
+    """`row_dots` of each of the four rows i to i + 3, one after the other, so that all rows are read only once."""
+
+    def generate(context, builder, signature, args):
+        lefts, length = _four_rows(context, builder, signature.args[0], args[0], args[1])
+        rights, _ = _four_rows(context, builder, signature.args[2], args[2], args[3])
+        return context.make_tuple(builder, signature.return_type, _emit_dots(builder, lefts, length, rights))
+
+    return types.UniTuple(a.dtype, 16)(a, types.intp, b, types.intp), generate
 
 
 # --- exp and log ------------------------------------------------------------------------------------------------------

@@ -43,18 +43,19 @@ def sources_digest(package: Path) -> str:
 SOURCES_DIGEST = sources_digest(Path(__file__).parents[1])
 
 
-def compiled(*, inlined: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that releases the GIL, and keep the machine code on disk where that is possible.
 
     Numba's own cache is valid as long as the function's file has not changed, although the machine code includes
     functions from other files. Here it is valid as long as none of `SOURCES` has changed.
 
     A function that is `inlined` becomes part of its callers before they are compiled, and is not compiled by itself.
+    One that makes no arrays, but parts of those that it is given (not `allocates`), does not count references to them.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         # These are not called from C, and the wrapper for that takes as long to compile as many of the functions.
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": allocates}
         dispatcher = nb.njit(**options, inline="always" if inlined else "never")(function)
         if not inlined:
             keep(dispatcher, SOURCES_DIGEST)

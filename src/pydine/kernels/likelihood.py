@@ -37,6 +37,7 @@ from pydine.kernels.layers import (
     block_width,
     deactivate,
     dense_backward,
+    in_blocks,
     linear_backward,
     load,
     outputs,
@@ -44,8 +45,9 @@ from pydine.kernels.layers import (
 
 _compiled = compiled()
 
+WORK_ROWS = 12  # fact: rows of the work space beside the network's: 4 of scratch, 2 of slopes, 6 of a block's columns
 
-@_compiled
+
 def log_likelihood(theta, sizes, activations, groups, skip, target, context, densities, grad):
     """Sum over rows of ln p(t | x), in nats, with its gradient.
 
@@ -60,60 +62,59 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     densities : (n,) float64, receives each row's log-density; length 0 if not wanted.
     grad : (p,) float64, receives the gradient of the sum; length 0 if not wanted.
     """
-    c, n = context.shape
+    blocks, space = prepared(sizes, context)
+    return blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space)
+
+
+@_compiled
+def prepared(sizes, context):
+    """A context in blocks, and the space that `blocked_likelihood` works in: two rows for each unit, and WORK_ROWS."""
+    blocks = in_blocks(context)
+    return blocks, np.empty((2 * sizes[1:].sum() + WORK_ROWS, blocks.shape[2]), blocks.dtype)
+
+
+@compiled(allocates=False)
+def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space):
+    """`log_likelihood` of rows whose context is `in_blocks` already: training asks many times for the same rows."""
+    n, width = target.shape[-1], blocks.shape[2]
     layers = sizes.shape[0] - 1
     k = sizes[layers] // 3
     gradient = grad.shape[0] > 0
-    height = c + sizes[1:].sum()
-    width = block_width(n)
-    values, slopes = np.empty((height, width), theta.dtype), np.empty((height, width), theta.dtype)
-    centred, inside, density = (
-        np.empty(width, theta.dtype),
-        np.empty(width, theta.dtype),
-        np.empty(width, theta.dtype),
-    )
-    log_scale = np.zeros(width, theta.dtype)
-    d_location, d_log_scale = np.empty(width, theta.dtype), np.empty(width, theta.dtype)
-    scratch = np.empty((4, width), theta.dtype)
-    if target.ndim == 2:  # resolved at compile time
-        origin, steps = np.zeros(n, theta.dtype), np.empty((2, width), theta.dtype)
-    else:
-        origin = target
+    height = sizes[1:].sum()
+    values, slopes, scratch = space[:height], space[height : 2 * height], space[2 * height : 2 * height + 4]
+    linear_slopes, lines = space[2 * height + 4 : 2 * height + 6], space[2 * height + 6 :]
+    centred, log_scale, inside, density, lower, upper = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5]
+    for i in range(width):
+        log_scale[i] = like(0.0, theta)
     grad[:] = 0.0
     result = 0.0
-    for begin in range(0, n, width):
+    for b in range(blocks.shape[0]):
+        begin, context = b * width, blocks[b]
         rows = min(width, n - begin)
         # Slices, since loops whose indices are sums would not vectorise.
-        to, start = outputs(
-            theta,
-            sizes,
-            activations,
-            groups,
-            skip,
-            origin[begin : begin + rows],
-            context[:, begin : begin + rows],
-            values,
-            centred,
-            log_scale,
-        )
+        if target.ndim == 2:  # resolved at compile time
+            load(target[0, begin : begin + rows], lower)
+            load(target[1, begin : begin + rows], upper)
+            load(target[0, :0], centred)
+        else:
+            load(target[begin : begin + rows], centred)
+        to, start = outputs(theta, sizes, activations, groups, skip, context, values, centred, log_scale)
         for i in range(width):  # padding does not count
             inside[i] = like(1.0, theta) if i < rows else like(0.0, theta)
         if target.ndim == 2:
-            load(target[0, begin : begin + rows], steps[0])
-            load(target[1, begin : begin + rows], steps[1])
             step_mixture(
                 k,
                 to,
                 values,
                 slopes,
                 centred,
-                steps[0],
-                steps[1],
+                lower,
+                upper,
                 log_scale,
                 inside,
                 density,
-                d_location,
-                d_log_scale,
+                linear_slopes[0],
+                linear_slopes[1],
                 scratch,
                 gradient,
             )
@@ -127,8 +128,8 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
                 log_scale,
                 inside,
                 density,
-                d_location,
-                d_log_scale,
+                linear_slopes[0],
+                linear_slopes[1],
                 scratch,
                 gradient,
             )
@@ -144,13 +145,13 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
             n_in, n_out = sizes[layer], sizes[layer + 1]
             g = groups if layer == layers - 1 else 1
             start -= n_out * (n_in // g) + n_out
-            source = to - n_in if layer > 0 else 0
-            dense_backward(theta, start, n_in, n_out, g, source, to, values, slopes, layer > 0, grad)
+            source, below = (to - n_in, values) if layer > 0 else (0, context)
+            dense_backward(theta, start, n_in, n_out, g, below, source, slopes, to, layer > 0, grad)
             if layer > 0:
                 deactivate(activations[layer - 1], source, n_in, values, slopes)
             to = source
         if skip:
-            linear_backward(c, values, d_location, d_log_scale, grad)
+            linear_backward(context, linear_slopes, grad)
     return result
 
 
@@ -166,12 +167,14 @@ def components(theta, sizes, activations, groups, skip, target, context, shares,
     """
     n, k = target.shape[0], sizes[-1] // 3
     width = block_width(n)
-    values = np.empty((context.shape[0] + sizes[1:].sum(), width))
+    block, values = np.empty((context.shape[0], width)), np.empty((sizes[1:].sum(), width))
     centred, log_scale, total = np.empty(width), np.zeros(width), np.empty(width)
     for begin in range(0, n, width):
         rows = min(width, n - begin)
-        t, x = target[begin : begin + rows], context[:, begin : begin + rows]
-        to, _ = outputs(theta, sizes, activations, groups, skip, t, x, values, centred, log_scale)
+        load(target[begin : begin + rows], centred)
+        for q in range(context.shape[0]):
+            load(context[q, begin : begin + rows], block[q])
+        to, _ = outputs(theta, sizes, activations, groups, skip, block, values, centred, log_scale)
         for i in range(width):
             total[i] = values[to, i]
         for j in range(1, k):

@@ -12,7 +12,7 @@ import numpy as np
 
 from pydine.kernels.arithmetic import dot
 from pydine.kernels.compilation import compiled
-from pydine.kernels.likelihood import log_likelihood
+from pydine.kernels.likelihood import blocked_likelihood, prepared
 
 MEMORY = 12  # answer: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
 SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright (2006, section 3.1)
@@ -22,38 +22,29 @@ _part = compiled(inlined=True)
 
 
 @_part
-def _objective(theta, decay, sizes, activations, groups, skip, target, context, grad):
-    """Mean negative log-likelihood plus 0.5 sum decay theta^2; the gradient goes to `grad`."""
-    n = context.shape[1]
-    value = -log_likelihood(
-        theta.astype(target.dtype), sizes, activations, groups, skip, target, context, np.empty(0), grad
-    )
+def _copy(a, out):
+    """Copy a vector, rounded to the type of `out`.
+
+    Assigning slices would add a check of lengths, which takes longer to compile than the rest.
+    """
+    for i in range(a.shape[0]):
+        out[i] = a[i]
+
+
+@_part
+def _objective(likelihood, n, theta, decay, grad):
+    """Mean negative log-likelihood of n rows plus 0.5 sum decay theta^2, with its gradient, from that of the sum."""
     penalty = 0.0
     for i in range(theta.shape[0]):
         grad[i] = decay[i] * theta[i] - grad[i] / n
         penalty += 0.5 * decay[i] * theta[i] * theta[i]
-    return value / n + penalty
-
-
-@_part
-def _mean_likelihood(theta, sizes, activations, groups, skip, target, context):
-    total = log_likelihood(
-        theta.astype(target.dtype), sizes, activations, groups, skip, target, context, np.empty(0), np.empty(0)
-    )
-    return total / context.shape[1]
+    return -likelihood / n + penalty
 
 
 @_part
 def _add(factor, a, out):
     for i in range(a.shape[0]):
         out[i] += factor * a[i]
-
-
-@_part
-def _copy(a, out):
-    """Copy a vector; assigning slices would add a check of lengths, which takes longer to compile than the rest."""
-    for i in range(a.shape[0]):
-        out[i] = a[i]
 
 
 @_part
@@ -108,7 +99,7 @@ def maximise(
     last : (p,) float64, the last parameters of the search.
     iterations : int, the number of iterations.
     """
-    p, held = start.shape[0], held_context.shape[1]
+    p, n, held = start.shape[0], context.shape[1], held_context.shape[1]
     theta, grad = start.copy(), np.empty(p)
     trial, trial_grad, direction = np.empty(p), np.empty(p), np.empty(p)
     steps, changes, rho, alpha = (
@@ -117,10 +108,19 @@ def maximise(
         np.zeros(MEMORY),
         np.zeros(MEMORY),
     )
-    value = _objective(theta, decay, sizes, activations, groups, skip, target, context, grad)
+    (blocks, space), (held_blocks, held_space) = prepared(sizes, context), prepared(sizes, held_context)
+    rounded, nothing = np.empty(p, target.dtype), np.empty(0)
+    _copy(theta, rounded)
+    likelihood = blocked_likelihood(rounded, sizes, activations, groups, skip, target, blocks, nothing, grad, space)
+    value = _objective(likelihood, n, theta, decay, grad)
     best, best_held, at_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
     if held > 0:
-        best_held = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
+        best_held = (
+            blocked_likelihood(
+                rounded, sizes, activations, groups, skip, held_target, held_blocks, nothing, nothing, held_space
+            )
+            / held
+        )
     for iteration in range(1, iterations + 1):
         _direction(grad, steps, changes, rho, count, alpha, direction)
         slope = dot(direction, grad)
@@ -142,7 +142,11 @@ def maximise(
         for _ in range(12):
             for j in range(p):
                 trial[j] = theta[j] + length * direction[j]
-            trial_value = _objective(trial, decay, sizes, activations, groups, skip, target, context, trial_grad)
+            _copy(trial, rounded)
+            likelihood = blocked_likelihood(
+                rounded, sizes, activations, groups, skip, target, blocks, nothing, trial_grad, space
+            )
+            trial_value = _objective(likelihood, n, trial, decay, trial_grad)
             if trial_value <= value + SUFFICIENT_DECREASE * length * slope:
                 accepted = True
                 break
@@ -166,9 +170,11 @@ def maximise(
         _copy(trial_grad, grad)
         value = trial_value
         if held > 0:
-            likelihood = _mean_likelihood(theta, sizes, activations, groups, skip, held_target, held_context)
-            if likelihood > best_held + 1e-5:
-                best_held, at_best = likelihood, iteration
+            likelihood = blocked_likelihood(
+                rounded, sizes, activations, groups, skip, held_target, held_blocks, nothing, nothing, held_space
+            )
+            if likelihood / held > best_held + 1e-5:
+                best_held, at_best = likelihood / held, iteration
                 _copy(theta, best)
             elif iteration - at_best >= patience:
                 break

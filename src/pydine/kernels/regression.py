@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import dot, row_dot, row_dots
+from pydine.kernels.arithmetic import dot, row_dot, tile_dots
 from pydine.kernels.compilation import compiled
 
 SWEEPS = 12  # guard: of Jacobi's method, at most; it converges quadratically
@@ -17,17 +17,20 @@ SWEEPS = 12  # guard: of Jacobi's method, at most; it converges quadratically
 
 @compiled(inlined=True)
 def _cross_products(x):
-    """Products of the columns of x (c, n), summed over rows: on and below the diagonal of (c, c)."""
+    """Products of the columns of x (c, n), summed over rows: (c, c), of which some entries above the diagonal are 0."""
     c = x.shape[0]
     products = np.zeros((c, c))
-    for i in range(c):
-        j = 0
-        while j + 3 <= i:
-            products[i, j], products[i, j + 1], products[i, j + 2], products[i, j + 3] = row_dots(x, i, x, j)
-            j += 4
-        while j <= i:
+    i = 0
+    while i + 4 <= c:  # four columns by four: where there are many, reading them takes longest
+        for j in range(0, i + 4, 4):
+            tile = tile_dots(x, i, x, j)
+            for k in range(16):
+                products[i + k // 4, j + k % 4] = tile[k]
+        i += 4
+    while i < c:
+        for j in range(i + 1):
             products[i, j] = row_dot(x, i, x, j)
-            j += 1
+        i += 1
     return products
 
 
@@ -47,10 +50,10 @@ def ridge(t, x, penalty):
     """
     c, n = x.shape
     factor, slopes = _cross_products(x), np.empty(c)
-    for i in range(c):  # Cholesky in place, row by row
-        for j in range(i):
+    for j in range(c):  # Cholesky in place, column by column: within one, no entry has to wait for another
+        factor[j, j] = np.sqrt(max(factor[j, j] + penalty[j] - dot(factor[j, :j], factor[j, :j]), 1e-300))
+        for i in range(j + 1, c):
             factor[i, j] = (factor[i, j] - dot(factor[i, :j], factor[j, :j])) / factor[j, j]
-        factor[i, i] = np.sqrt(max(factor[i, i] + penalty[i] - dot(factor[i, :i], factor[i, :i]), 1e-300))
     for i in range(c):
         slopes[i] = (dot(x[i], t) - dot(factor[i, :i], slopes[:i])) / factor[i, i]
     for back in range(c):

@@ -36,6 +36,11 @@ class Learned(Protocol):
         """Evaluate them: z (dz, n) to arrays (n, q_i)."""
         ...
 
+    @property
+    def n_features(self) -> int:
+        """Number of these functions."""
+        ...
+
 
 @dataclass(frozen=True)
 class Sketch:
@@ -52,6 +57,11 @@ class Sketch:
                 every = np.hstack(parts)
                 total += every @ np.random.default_rng([SEED, i]).standard_normal((every.shape[1], SKETCHES))
         return [total]
+
+    @property
+    def n_features(self) -> int:
+        """Number of combinations."""
+        return SKETCHES
 
 
 @dataclass(frozen=True)
@@ -112,10 +122,12 @@ class FunctionsOfZ:
 
         They are equal except for the waves along columns, whose variances fall with frequency as for a smooth function.
         """
-        counts = {name: sum(part.shape[1] for part in kind) for name, kind in self._kinds(z[:, :1]).items()}
+        if self.learned is None:
+            return []
+        polynomials, learned = len(quadratic(z[:, :1])) - self.dz, sum(unit.n_features for unit in self.learned)
         frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, COLUMN_WAVES + 1)
         fading = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
-        return [fading if name == "column waves" else np.ones(n) for name, n in counts.items() if name != "always"]
+        return [np.ones(polynomials), np.ones(learned), fading, np.ones(self.centres.shape[1])]
 
     def _kinds(self, z: FloatArray, *, bumps: bool = True) -> dict[str, list[FloatArray]]:
         """Arrays (n, q_i) by kind; z is clipped beyond any score that a sample can have, so that they stay finite."""

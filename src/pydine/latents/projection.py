@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.functions import FunctionsOfZ
+from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
 # answer: shares of the rows' degrees of freedom. Where z acts non-linearly, functions of z take up to FIRST_SHARE; and
@@ -166,12 +166,12 @@ class Projection:
         budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
         negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
         chosen, factor, n_always = _independent(size, functions.n_always, functions.priors(z), budget, negligible)
-        white = solve_triangular(factor, target[chosen], lower=True)  # what each function adds to those before it
+        white = solve_lower(factor, target[chosen])  # what each function adds to those before it
         totals = total if total.ndim == 1 else np.diag(total)
         shares = _shares(white * white, totals, n, dx, n_always, nonlinear)
         used = len(shares)
-        chosen, factor, white = chosen[:used], factor[:used, :used], white[:used]
-        coefficients = solve_triangular(factor, white * shares[:, None], lower=True, trans=1)
+        chosen, factor, white = chosen[:used], np.ascontiguousarray(factor[:used, :used]), white[:used]
+        coefficients = solve_lower(factor, white * shares[:, None], transposed=True)
         dof = degrees_left(n, shares)
         cross = _scaled(total, white, shares, n) if total.ndim == 2 else np.empty((0, 0))
         return cls(functions, chosen, shares, factor, coefficients, cross, dof)
@@ -206,7 +206,7 @@ class Projection:
             chance = max(1.0 - 2.0 / (block.size * len(noise)), 0.0)
             shares[start : start + size] = max(0.0, 1.0 - chance / max(float(block.mean()), SMALLEST_REMAINDER))
             start, size = start + size, FIRST_BLOCK if start == 0 else 2 * size
-        coefficients = solve_triangular(self.factor, white * shares[:, None], lower=True, trans=1)
+        coefficients = solve_lower(self.factor, white * shares[:, None], transposed=True)
         cross = _scaled(total, white, shares, n)
         return replace(self, shares=shares, coefficients=coefficients, cross_product=cross, dof=degrees_left(n, shares))
 
@@ -225,14 +225,14 @@ class Projection:
 
     def leverages(self, blocks: Blocks) -> FloatArray:
         """Leverage of each row of the sample, the share of its noise's variance that is removed: 0 to 1, shape (n,)."""
-        whites = (solve_triangular(self.factor, functions.T, lower=True) for _, functions in blocks)
+        whites = (solve_lower(self.factor, functions.T) for _, functions in blocks)
         return np.concatenate([squares_taken(self.shares) @ (white * white) for white in whites])
 
     def of_sample(self, columns: FloatArray, blocks: Blocks) -> FloatArray:
         """Project the same functions out of other columns (d, n) of the sample that the projection was fitted on."""
         products: FloatArray = np.sum([functions.T @ columns[:, rows].T for rows, functions in blocks], axis=0)
-        white = solve_triangular(self.factor, products, lower=True) * self.shares[:, None]
-        return self.residuals(columns, blocks, solve_triangular(self.factor, white, lower=True, trans=1))
+        white = solve_lower(self.factor, products) * self.shares[:, None]
+        return self.residuals(columns, blocks, solve_lower(self.factor, white, transposed=True))
 
 
 def _all_blocks(z: FloatArray, functions: FunctionsOfZ) -> Iterator[tuple[slice, FloatArray]]:
@@ -258,8 +258,9 @@ def _independent(
     always, factor, _ = _pivoted(size[:n_always, :n_always], 1.0 / scale[:n_always])
     if budget == 0 or len(size) == n_always:
         return always, factor, len(always)
-    explained = solve_triangular(factor, size[always, n_always:], lower=True)
-    rest, scale = size[n_always:, n_always:] - explained.T @ explained, scale[n_always:]
+    explained = solve_lower(factor, size[always, n_always:])
+    rest, scale = explained.T @ explained, scale[n_always:]
+    np.subtract(size[n_always:, n_always:], rest, out=rest)
     weights = np.sqrt(_balanced(priors, np.diag(rest) / scale**2))
     pivots, rest_factor, left = _pivoted(rest, weights / scale)
     enough = min(budget, int(np.count_nonzero(left > negligible)) + 1, len(pivots))
@@ -360,6 +361,7 @@ def _pivoted(matrix: FloatArray, weights: FloatArray) -> tuple[NDArray[np.intp],
     Parameters
     ----------
     matrix : ndarray, shape (q, q)
+        Symmetric.
     weights : ndarray, shape (q,)
         Of the columns; those of weight 0 are left out.
 
@@ -372,11 +374,13 @@ def _pivoted(matrix: FloatArray, weights: FloatArray) -> tuple[NDArray[np.intp],
     left : ndarray, shape (r,)
         Share of the weighted trace that each column and those before it leave unexplained.
     """
-    weighted = matrix * weights
+    weighted = matrix.T * weights  # column by column, as LAPACK works on it in place
     weighted *= weights[:, None]
     variances = np.diag(weighted).copy()
     upper, order, rank, _ = dpstrf(weighted, tol=SMALLEST_REMAINDER * float(variances.max()), overwrite_a=True)
     pivots = np.asarray(order[:rank] - 1, dtype=np.intp)
-    found = np.cumsum((np.triu(upper[:rank]) ** 2).sum(axis=1))
+    squares = np.triu(upper[:rank])
+    squares *= squares
+    found = np.cumsum(squares.sum(axis=1))
     factor: FloatArray = upper[:rank, :rank].T / weights[pivots, None]
     return pivots, factor, 1.0 - found / variances.sum()

@@ -40,9 +40,15 @@ class ScoreMap:
 
         Ties get the average of their ranks.
         """
+        order = np.argsort(column)
+        in_order, table = column[order], rank_scores(len(column))
+        if (in_order[1:] != in_order[:-1]).all():
+            found = np.empty(len(column))
+            found[order] = scores = table[2::2].copy()
+            return cls(in_order, scores), found
         values, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
         double_ranks = 2 * np.cumsum(counts) - counts + 1  # ties have the average
-        scores: FloatArray = rank_scores(len(column))[double_ranks]
+        scores = table[double_ranks]
         return cls(values, scores), scores[inverse]
 
     def __call__(self, column: FloatArray) -> FloatArray:

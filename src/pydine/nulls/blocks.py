@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import betainc
 
+from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
 Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, n) to their sums of products (m, q, p)
@@ -321,7 +321,7 @@ def closed_form(correlations: FloatArray) -> FloatArray:
 
 def _white(columns: FloatArray, dof: float) -> FloatArray:
     factor = np.linalg.cholesky(columns @ columns.T / dof)
-    white: FloatArray = solve_triangular(factor, columns, lower=True)
+    white: FloatArray = solve_lower(factor, columns)
     return white
 
 

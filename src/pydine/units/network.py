@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pydine.kernels.layers import IDENTITY, RELU, TANH
 from pydine.types import FloatArray
+
+SHAPES_KEPT = 64  # memory: of each kind, so that the folds and units of a question share a network's layout
 
 Layout = tuple[NDArray[np.int64], NDArray[np.int64], int, bool]
 
@@ -59,16 +61,19 @@ class Network:
             raise ValueError(f"there is no such network: {self!r}")
 
     @classmethod
+    @lru_cache(maxsize=SHAPES_KEPT)
     def linear(cls, n_context: int, components: int) -> Network:
         """No layers: a mixture whose location and log-scale are linear in the context."""
         return cls(n_context, 0, (), components, ())
 
     @classmethod
+    @lru_cache(maxsize=SHAPES_KEPT)
     def tanh(cls, n_context: int, hidden: int, components: int) -> Network:
         """One smooth hidden layer beside the linear part."""
         return cls(n_context, n_context, (hidden,), components, (TANH,))
 
     @classmethod
+    @lru_cache(maxsize=SHAPES_KEPT)
     def index(cls, n_context: int, hidden: int, components: int) -> Network:
         """One smooth hidden layer that sees a single linear combination of the context, beside the linear part."""
         return cls(n_context, n_context, (1, hidden), components, (IDENTITY, TANH))
@@ -118,8 +123,13 @@ class Network:
         """Length of the flat vector."""
         return int(self.layer_slices[-1][1].stop)
 
+    @property
+    def n_features(self) -> int:
+        """Number of functions of the context that the network learns; see `hidden_features`."""
+        return 1 + (self.hidden[-1] if self.hidden else 0)
+
     def hidden_features(self, theta: FloatArray, context: FloatArray) -> FloatArray:
-        """Return the functions of the context that the network has learned: last hidden units and bounded log-scale.
+        """Return the functions of the context that the network has learned: bounded log-scale and last hidden units.
 
         Parameters
         ----------
@@ -128,14 +138,15 @@ class Network:
 
         Returns
         -------
-        ndarray, shape (n, hidden + 1)
+        ndarray, shape (n, 1 + hidden)
         """
         c = self.n_context
-        parts = [np.tanh(theta[c : 2 * c] @ context)[:, None]]
+        features = np.empty((context.shape[1], self.n_features))
+        features[:, 0] = np.tanh(theta[c : 2 * c] @ context)
         if self.hidden:
             units = context[: self.n_inputs].T
             for (weights, biases), activation in zip(self.layer_slices[:-1], self.activations, strict=True):
                 units = units @ theta[weights].reshape(-1, units.shape[1]).T + theta[biases]
                 units = np.tanh(units) if activation == TANH else units
-            parts.append(units)
-        return np.hstack(parts)
+            features[:, 1:] = units
+        return features

@@ -9,6 +9,7 @@ sign of a column. What has to be random is drawn with a fixed seed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from pydine.types import FloatArray, RowArray
 
 SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
+PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
 GOLDEN = 0.6180339887498949  # fact: the golden ratio less 1; its multiples, modulo 1, fill the unit interval evenly
 FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -42,10 +44,16 @@ def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
     So all folds have the same share of central and of outlying rows. `partition` is the number of the partition: each
     has draws of its own.
     """
+    return [order[places] for places in _places(len(order), folds, partition)]
+
+
+@lru_cache(maxsize=PARTITIONS_KEPT)
+def _places(n: int, folds: int, partition: int) -> tuple[RowArray, ...]:
+    """The places in an order of n rows that each fold gets: all units and bases deal alike."""
     rng = np.random.default_rng([SEED, partition])
-    neighbours = np.tile(np.arange(folds), (-(-len(order) // folds), 1))
-    labels = rng.permuted(neighbours, axis=1).ravel()[: len(order)]
-    return [order[labels == i] for i in range(folds)]
+    neighbours = np.tile(np.arange(folds), (-(-n // folds), 1))
+    labels = rng.permuted(neighbours, axis=1).ravel()[:n]
+    return tuple(np.flatnonzero(labels == i) for i in range(folds))
 
 
 def some_of(order: RowArray, most: int) -> RowArray:

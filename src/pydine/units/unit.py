@@ -193,6 +193,11 @@ class FittedUnit:
         expanded = self._expanded(context)
         return [m.network.hidden_features(m.theta, expanded[m.expansion]) for m in self.models]
 
+    @property
+    def n_features(self) -> int:
+        """Number of these functions."""
+        return sum(m.network.n_features for m in self.models)
+
     def _expanded(self, context: FloatArray) -> dict[Expansion, FloatArray]:
         """The context under each expansion that the models use, computed once for all folds."""
         return {f: np.ascontiguousarray(f(context)) for f in {m.expansion: None for m in self.models}}

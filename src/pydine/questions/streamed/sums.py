@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, rank_effect, wishart_bias
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.projection import degrees_left, squares_taken
+from pydine.latents.triangular import solve_lower
 from pydine.nulls.blocks import ROOT_OF_SQUARES, closed_form, mean_of_squares, wilks_pvalue
 from pydine.types import FloatArray
 from pydine.work.execution import in_order
@@ -119,8 +119,8 @@ class Sums(NamedTuple):
 
     def _correlations(self, x: slice, y: slice) -> FloatArray:
         cross = self.cross_product / self.dof
-        left = solve_triangular(np.linalg.cholesky(cross[x, x]), cross[x, y], lower=True)
-        both: FloatArray = solve_triangular(np.linalg.cholesky(cross[y, y]), left.T, lower=True)
+        left = solve_lower(np.linalg.cholesky(cross[x, x]), cross[x, y])
+        both: FloatArray = solve_lower(np.linalg.cholesky(cross[y, y]), left.T)
         return both
 
 
@@ -195,9 +195,9 @@ class _Maps:
         products = np.zeros((len(projection.chosen), 2 * d))
         for rows, functions in projection.blocks(latents.z):
             products += functions.T @ columns[:, rows].T
-        white = solve_triangular(projection.factor, products, lower=True)
+        white = solve_lower(projection.factor, products)
         full, partial = (
-            solve_triangular(projection.factor, part, lower=True, trans=1)
+            solve_lower(projection.factor, part, transposed=True)
             for part in (white, white * projection.shares[:, None])
         )
         left = projection.residuals(columns, projection.blocks(latents.z), partial)
@@ -241,7 +241,7 @@ class _Maps:
     def cross_product(self, total: _Added) -> FloatArray:
         """Of latents and squares, with the functions of z projected out as far as they count, shape (2d, 2d)."""
         factor, kept = np.linalg.cholesky(total.size), 1.0 - squares_taken(self.flow.projection.shares)
-        missed = solve_triangular(factor, total.explained, lower=True)
+        missed = solve_lower(factor, total.explained)
         white = factor.T @ self.full + missed
         cross = total.left - missed.T @ missed + (white.T * kept) @ white
         symmetric: FloatArray = 0.5 * (cross + cross.T)

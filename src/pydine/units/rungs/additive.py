@@ -22,8 +22,16 @@ def with_radius(context: FloatArray) -> FloatArray:
 def additive(context: FloatArray) -> FloatArray:
     """The context, its radius, and their Hermite polynomials of degree 2 and 3, orthonormal under normal scores."""
     context = with_radius(context)
-    square = context * context
-    return np.vstack([context, (square - 1.0) / np.sqrt(2.0), (square - 3.0) * context / np.sqrt(6.0)])
+    expanded = np.empty((3, *context.shape))
+    line, bend, twist = expanded
+    line[:] = context
+    square = np.multiply(context, context, out=bend)
+    np.subtract(square, 3.0, out=twist)
+    twist *= context
+    twist /= np.sqrt(6.0)
+    bend -= 1.0
+    bend /= np.sqrt(2.0)
+    return expanded.reshape(-1, context.shape[1])
 
 
 ADDITIVE = ExpandedRung("additive", additive)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from pydine.units.rungs.training import LINEAR_PRECISION, trained
 from pydine.units.settings import LadderSettings
 from pydine.units.unit import Model
 
+STARTS_KEPT = 64  # memory: initial parameters of networks, which are the same in all folds and units
 BIAS_SPREAD = 0.5  # answer: deviation of the hidden units' initial biases: their centres lie within the data
 
 
@@ -55,10 +57,8 @@ class NetworkRung(Rung):
         """Write the hidden layers' initial parameters to theta (p,) and, where it differs, their decay to `decay`."""
         first, first_bias = network.layer_slices[0]
         c, h = network.n_context, network.hidden[0]
-        rng = np.random.default_rng([SEED, self.start])
         decay[first] *= c  # c inputs share the variance of a hidden unit's argument
-        theta[first] = rng.standard_normal(h * c) / np.sqrt(c)
-        theta[first_bias] = BIAS_SPREAD * rng.standard_normal(h)
+        theta[first.start : first_bias.stop] = _drawn(self.start, c, h)
 
     def _as_linear(self, network: Network, lesson: Lesson) -> tuple[FloatArray, FloatArray]:
         """Parameters (p,) that make a network equal to the linear rung, whose columns come first, and decay (p,)."""
@@ -70,3 +70,12 @@ class NetworkRung(Rung):
         theta[last_bias] = self.outputs(linear[2 * c :])
         decay[: network.n_skip] = decay[last_bias] = LINEAR_PRECISION / n
         return theta, decay
+
+
+@lru_cache(maxsize=STARTS_KEPT)
+def _drawn(start: int, c: int, h: int) -> FloatArray:
+    """Initial weights of h hidden units that see c columns, then their biases, shape (h c + h,)."""
+    rng = np.random.default_rng([SEED, start])
+    drawn = np.concatenate([rng.standard_normal(h * c) / np.sqrt(c), BIAS_SPREAD * rng.standard_normal(h)])
+    drawn.flags.writeable = False
+    return drawn

@@ -14,8 +14,13 @@ ROWS_PER_PRODUCT = 3
 
 def quadratic(context: FloatArray) -> FloatArray:
     """The additive columns and the products of every two context columns."""
-    first, second = np.triu_indices(len(context), 1)
-    return np.vstack([additive(context), context[first] * context[second]])
+    c, columns = len(context), additive(context)
+    expanded, stop = np.empty((len(columns) + c * (c - 1) // 2, context.shape[1])), len(columns)
+    expanded[:stop] = columns
+    for i in range(c - 1):
+        start, stop = stop, stop + c - 1 - i
+        np.multiply(context[i], context[i + 1 :], out=expanded[start:stop])
+    return expanded
 
 
 QUADRATIC = ExpandedRung("quadratic", quadratic)

@@ -166,13 +166,14 @@ def _excess_given_margins(with_x: FloatArray, with_y: FloatArray, n: float) -> F
     Given its margins, a count then has a hypergeometric distribution. The mean plug-in information times n is the sum.
     """
     (of_x, x), (of_y, y) = (np.unique(margin, return_inverse=True) for margin in (with_x, with_y))
-    r, c = (part.ravel() for part in np.meshgrid(of_x, of_y, indexing="ij"))
+    either = [part.ravel() for part in np.meshgrid(of_x, of_y, indexing="ij")]
+    r, c = np.minimum(*either), np.maximum(*either)  # the same to the last bit with x and y exchanged
     m, p, q = r * c / n, r / n, c / n
     spread = (1.0 - p) * (1.0 - q) * n / max(n - 1.0, 1.0)  # variance over mean
     excess = 0.5 * spread + spread * (3.0 * spread - 2.0 * (1.0 - 2.0 * p) * (1.0 - 2.0 * q)) / (12.0 * m)
     few = m <= SUMMED
     (r, c, m), k = (each[few, None] for each in (r, c, m)), np.arange(1.0, 2.5 * SUMMED)
-    is_possible = (k <= np.minimum(r, c)) & (k >= r + c - n)
+    is_possible = (k <= r) & (k >= r + c - n)
     k = np.where(is_possible, k, np.maximum(r + c - n, 0.0))
     logs = _log_choose(r, k) + _log_choose(n - r, c - k) - _log_choose(np.full_like(c, n), c)
     terms = np.where(is_possible, np.exp(logs) * (k * np.log(np.maximum(k, 1.0))), 0.0)

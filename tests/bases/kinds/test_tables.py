@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import gammaln
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, hypergeom
 
-from pydine.bases.kinds.tables import codes_of, entropy, fit_table, rows_per_cell
+from pydine.bases.kinds.tables import _excess_given_margins, codes_of, entropy, fit_table, rows_per_cell
 
 
 def independent(n, seed, kx=4, ky=9):
@@ -25,6 +25,23 @@ def test_the_bias_is_taken_off():
     plug_in = [fit_table(*independent(500, seed), np.zeros(500, dtype=int)).ratios.mean() for seed in range(60)]
     assert np.mean(plug_in) > 0.015
     assert abs(np.mean(values)) < 0.003
+
+
+def test_nothing_is_left_of_the_bias_of_sparse_independent_tables():
+    values = []
+    for seed in range(300):
+        z = np.random.default_rng(seed).binomial(3, 0.5, 250)
+        values.append(fit_table(*independent(250, seed), z).value)
+    assert np.mean(values) == pytest.approx(0.0, abs=3.0 * np.std(values) / np.sqrt(300))
+
+
+@pytest.mark.parametrize(("n", "r", "c"), [(40, 7, 30), (1000, 300, 199), (1000, 300, 201), (900, 450, 600)])
+def test_counts_given_the_margins(n, r, c):
+    """Sums over the hypergeometric distribution; above 60 a series stands for them."""
+    k = np.arange(1.0, min(r, c) + 1.0)
+    truth = (hypergeom.pmf(k, n, r, c) * k * np.log(k)).sum() - r * c / n * np.log(r * c / n)
+    found = _excess_given_margins(np.array([float(r), n - r]), np.array([float(c), n - c]), float(n))
+    assert found[0, 0] == pytest.approx(truth, abs=1e-4)
 
 
 @pytest.mark.parametrize(("shape", "scale"), [(1.5, 2.0), (3.0, 1.0)])
@@ -64,6 +81,11 @@ def test_given_z_strata_add_up():
     x = rng.integers(0, 2, 3000)
     y = np.where(z == 0, x, rng.integers(0, 2, 3000))  # equal in one stratum of three
     assert fit_table(x, y, z).value == pytest.approx(np.log(2.0) / 3.0, abs=0.02)
+
+
+def test_strata_in_which_one_side_is_constant_tell_nothing():
+    x, y, z = (np.repeat(codes, 5) for codes in ([0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 1]))
+    assert fit_table(x, y, z).value == pytest.approx(0.0, abs=1e-12)
 
 
 def test_trust_follows_the_rows_of_a_cell():

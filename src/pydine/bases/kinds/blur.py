@@ -13,9 +13,11 @@ from pydine.bases.kinds.ratios import MixedModels
 from pydine.latents.kinds.column import Place
 from pydine.latents.kinds.conditionals import Conditional
 from pydine.latents.kinds.continuous import ContinuousColumn
+from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
+from pydine.units.stacking import DERIVATIVES
 
 ROWS = 300  # answer: over which the mean square of a derivative is taken
 STEP = 0.05  # guard: of the finite differences that approximate derivatives with respect to normal scores
@@ -37,10 +39,26 @@ def blur(columns: MixedColumns, models: MixedModels) -> float:
     for conditional in models.alone:
         number = conditional.column
         if isinstance(number, ContinuousColumn):
-            unlearned = max(number.unlearned, conditional.units[0].unlearned)
+            unlearned = max(number.unlearned, conditional.units[0].unlearned) * left_to_learn(columns)
             if unlearned > 0.0:
                 total += 0.5 * unlearned * _sensitivity(columns, models, conditional, some)
     return total
+
+
+def left_to_learn(columns: MixedColumns) -> float:
+    """What is left to learn of z, as a share of what its units say, which count every indicator as a number.
+
+    Errors of functions of c numbers fall as n^(-4 / (4 + c)), those of functions of labels as 1 / n (`units.stacking`).
+    """
+    numbers = sum(not isinstance(column, NominalColumn) for column in columns.z)
+    counted = sum(len(column.context) for column in columns.z)
+    return _of_a_doubling(counted) / _of_a_doubling(numbers)
+
+
+def _of_a_doubling(numbers: int) -> float:
+    """What twice the rows would teach of a function of so many numbers, as a multiple of what would then be left."""
+    rate: float = 2.0 * DERIVATIVES / (2.0 * DERIVATIVES + numbers)
+    return float(2.0**rate - 1.0)
 
 
 def _sensitivity(columns: MixedColumns, models: MixedModels, conditional: Conditional, some: RowArray) -> float:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from pydine.latents.kinds.conditionals import Conditional, Context
 from pydine.latents.kinds.continuous import ContinuousColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
+from pydine.results.intervals import interval_ends
 from pydine.types import FloatArray
 from pydine.units.rows import dealt
 
@@ -45,6 +47,8 @@ UNLEARNED = 0.1, 0.35, 1.0
 # our own with smooth and sharp shapes, given one number, two, five, labels, or one that exchanges labels at a place.
 BLURRED = 0.4, 0.35, 0.5
 SATURATION = 1.0  # answer: for each nat that z may hide: the more it hides, the smaller the share put back; as above
+LEVEL = 0.95  # answer: of intervals, at which the standard error downwards from a bound is exact: the usual one
+SMALLEST_SPREAD = 1e-12  # guard: of log-ratios, which is divided by
 MOST_TARGETS = 3  # answer: most columns of a side that is still predicted where the other side has fewer
 
 
@@ -68,6 +72,8 @@ class MixedEstimate:
     columns : MixedColumns, optional
         The columns that the models were fitted to, if these are some of the rows only; the log-ratios are then of these
         rows.
+    bound : float
+        What information cannot exceed, in nats: the entropy of a discrete side; infinite if none is.
     """
 
     value: float
@@ -79,11 +85,22 @@ class MixedEstimate:
     hidden: float = 0.0
     blur: float = 0.0
     columns: MixedColumns | None = None
+    bound: float = np.inf
 
     @property
     def errors(self) -> tuple[float, float]:
-        """Standard errors downwards and upwards, in nats."""
-        return self.standard_error, float(np.hypot(self.standard_error, self.hidden))
+        """Standard errors downwards and upwards, in nats.
+
+        Close to a bound, what is left of the entropy behaves as information does close to 0: an estimate that happens
+        to be small believes in a small error. So its upper end is made on the scale of square roots as well
+        (`interval_ends`).
+        """
+        below = above = self.standard_error
+        if np.isfinite(self.bound):
+            left = max(self.bound - self.value, 0.0)
+            most = float(interval_ends(left, below, below, LEVEL)[1])
+            below = (most - left) / NormalDist().inv_cdf(0.5 + 0.5 * LEVEL)
+        return below, float(np.hypot(above, self.hidden))
 
 
 def by_densities(columns: MixedColumns, maker: MixedMaker, depth: int = DEPTH) -> MixedEstimate:
@@ -212,15 +229,31 @@ def balanced(
     The value is the weighted mean of in-sample and held-out log-ratios in which their biases cancel. The difference
     between the two shows that something is still being learned, so information is underestimated (`learning`): a share
     of the difference is added, and a share of `blurred`, what z may hide. The standard error includes that these
-    corrections may be too large.
+    corrections may be too large, and the error of what was learned. To second order in the p parameters' errors, the
+    weighted mean is that of true log-ratios plus products of errors from different folds, whose variance is
+    p K / (2 (K - 1) n^2): `share` times the difference over n.
     """
     share = folds / (2.0 * folds - 1.0)  # weight of in-sample log-ratios
     rows = share * in_sample + (1.0 - share) * held_out
-    sampling, optimism = float(rows.std() / np.sqrt(len(rows))), float(in_sample.mean() - held_out.mean())
+    mean, optimism = float(rows.mean()), float(in_sample.mean() - held_out.mean())
     unlearned, noise = max(optimism, 0.0), blurred / (1.0 + SATURATION * blurred)
+    sampling = (float(rows.var()) * timidity(held_out, mean) + share * unlearned) / len(rows)
     left, below, above = (np.array(pair) for pair in zip(UNLEARNED, BLURRED, strict=True))
     return (
-        float(rows.mean() + left @ [unlearned, noise]),
-        float(np.sqrt(sampling**2 + below**2 @ [optimism**2, noise**2])),
+        float(mean + left @ [unlearned, noise]),
+        float(np.sqrt(sampling + below**2 @ [optimism**2, noise**2])),
         float(np.sqrt(above**2 @ [unlearned**2, noise**2])),
     )
+
+
+def timidity(held_out: FloatArray, information: float) -> float:
+    """By what factor, at least 1, the variance of true log-ratios exceeds that of these, for this information in nats.
+
+    Models that are learned from few rows are drawn towards independence, and so are their log-ratios: that lowers
+    the mean in second order, but the standard deviation in first order. True log-ratios L have E[exp(-L)] = 1, so that
+    the mean of exp(-L) - 1 + L, which is about L^2 / 2, is the information too. If that of held-out rows falls short
+    of it, so does their variance, by about the same factor.
+    """
+    with np.errstate(over="ignore"):  # of rows that were thought impossible: then ratios are anything but timid
+        spread = float((np.expm1(-held_out) + held_out).mean())
+    return max(information / max(spread, SMALLEST_SPREAD), 1.0)

@@ -32,7 +32,8 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     """Estimate the information between the sides of a question."""
     table = fit_columns_table(columns)
     if table is not None and table.trust == 1.0:
-        return MixedEstimate(table.value, table.standard_error, table.ratios, table.ratios, {"table": 1.0})
+        found = MixedEstimate(table.value, table.standard_error, table.ratios, table.ratios, {"table": 1.0})
+        return replace(found, bound=entropy_bound(columns))
     few, rows = columns, np.arange(columns.n_rows)
     if columns.n_rows > MOST_ROWS:
         rows = np.sort(some_of(columns.outwards, MOST_ROWS))
@@ -81,20 +82,21 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     share = smooth_step(in_errors(found.held_out), *TAKES_OVER)
     if share < 1.0 and (latents := maker.latents(columns)) is not None:
         value, error = _averaged((share, value, error), closed_form(latents, bound))
-    return replace(found, value=value, standard_error=error, hidden=share * found.hidden)
+    return replace(found, value=value, standard_error=error, hidden=share * found.hidden, bound=bound)
 
 
 def least_error(value: float, bound: float, n: int) -> float:
     """Standard error, in nats, of two Gaussian columns of n rows with this information, under `closed_form`'s bound.
 
     It is a lower bound: log-ratios by models that have learned only a part of the dependence vary less between rows
-    than the true ones.
+    than the true ones. Close to the bound, what is left of an entropy is made of rare rows, whose number is a Poisson
+    count, so that the variance is proportional to it.
     """
     if value <= 0.0:
         return 0.0
     left = max(1.0 - value / bound, 0.0) if np.isfinite(bound) else 1.0
     plain = -bound * np.log(max(left, LEAST_LEFT)) if np.isfinite(bound) else value
-    return float(left * np.sqrt(-np.expm1(-2.0 * plain) / n))
+    return float(np.sqrt(left * -np.expm1(-2.0 * plain) / n))
 
 
 def entropy_bound(columns: MixedColumns) -> float:

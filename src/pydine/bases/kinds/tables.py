@@ -125,9 +125,10 @@ def _bias(
 
     It follows from the expected count of every cell. These are those of independence times a factor of mean 1 and
     variance v, which the chi-squared statistic gives, and are estimated by their posterior means (gamma and Poisson,
-    empirical Bayes): near independence for a cell of few rows, near the observed count for one of many.
+    empirical Bayes): near independence for a cell of few rows, near the observed count for one of many. At independence
+    the bias is known exactly, given the margins, and counts as far as the chi-squared statistic may be due to chance.
     """
-    squares, freedom, cells = 0.0, 0.0, []
+    squares, freedom, at_independence, cells = 0.0, 0.0, 0.0, []
     for k in np.flatnonzero(in_z > 0.0):
         here = cell[0] == k
         x, y = with_x[k] > 0.0, with_y[k] > 0.0
@@ -137,11 +138,15 @@ def _bias(
         expected, found = expected[x][:, y], found[x][:, y]
         squares += float(((found - expected) ** 2 / expected).sum())
         freedom += (int(x.sum()) - 1.0) * (int(y.sum()) - 1.0)
+        at_independence += float(_excess_given_margins(with_x[k][x], with_y[k][y], float(in_z[k])).sum())
         cells.append((expected.ravel(), found.ravel()))
     usual = freedom + CHANCE * np.sqrt(2.0 * freedom)
-    v = max(squares - usual, 0.0) / float(in_z.sum())
-    total = sum(float(_excess(expected * (1.0 + v * found) / (1.0 + v * expected)).sum()) for expected, found in cells)
-    return total - float(_excess(with_x.ravel()).sum() + _excess(with_y.ravel()).sum() - _excess(in_z).sum())
+    beyond = max(squares - usual, 0.0)
+    v, by_chance = beyond / float(in_z.sum()), 1.0 - beyond / max(squares, 1.0)
+    margins = float(_excess(with_x.ravel()).sum() + _excess(with_y.ravel()).sum() - _excess(in_z).sum())
+    total = sum(float(_excess(m * (1.0 + v * found) / (1.0 + v * m)).sum()) for m, found in cells) - margins
+    plain = sum(float(_excess(m).sum()) for m, _ in cells) - margins
+    return float(total + by_chance * (at_independence - plain))
 
 
 def _excess(means: FloatArray) -> FloatArray:
@@ -153,3 +158,31 @@ def _excess(means: FloatArray) -> FloatArray:
     terms = np.exp(k * np.log(m) - m - gammaln(k + 1.0)) * (k * np.log(k))
     excess[few] = terms.sum(axis=1) - m[:, 0] * np.log(m[:, 0])
     return excess
+
+
+def _excess_given_margins(with_x: FloatArray, with_y: FloatArray, n: float) -> FloatArray:
+    """E[N ln N] - m ln m of the cells of a table with margins (k,) and (l,) of n rows, if its sides are independent.
+
+    Given its margins, a count then has a hypergeometric distribution. The mean plug-in information times n is the sum.
+    """
+    (of_x, x), (of_y, y) = (np.unique(margin, return_inverse=True) for margin in (with_x, with_y))
+    either = [part.ravel() for part in np.meshgrid(of_x, of_y, indexing="ij")]
+    r, c = np.minimum(*either), np.maximum(*either)  # the same to the last bit with x and y exchanged
+    m, p, q = r * c / n, r / n, c / n
+    spread = (1.0 - p) * (1.0 - q) * n / max(n - 1.0, 1.0)  # variance over mean
+    excess = 0.5 * spread + spread * (3.0 * spread - 2.0 * (1.0 - 2.0 * p) * (1.0 - 2.0 * q)) / (12.0 * m)
+    few = m <= SUMMED
+    (r, c, m), k = (each[few, None] for each in (r, c, m)), np.arange(1.0, 2.5 * SUMMED)
+    is_possible = (k <= r) & (k >= r + c - n)
+    k = np.where(is_possible, k, np.maximum(r + c - n, 0.0))
+    logs = _log_choose(r, k) + _log_choose(n - r, c - k) - _log_choose(np.full_like(c, n), c)
+    terms = np.where(is_possible, np.exp(logs) * (k * np.log(np.maximum(k, 1.0))), 0.0)
+    excess[few] = terms.sum(axis=1) - (m * np.log(m))[:, 0]
+    by_margins: FloatArray = excess.reshape(len(of_x), len(of_y))[np.ix_(x, y)]
+    return by_margins
+
+
+def _log_choose(n: FloatArray, k: FloatArray) -> FloatArray:
+    """Logarithm of the number of ways to choose k of n."""
+    ways: FloatArray = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return ways

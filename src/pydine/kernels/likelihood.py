@@ -29,6 +29,7 @@ of the last hidden units (a head of their own, as in the paper).
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.kernels.arithmetic import exp, like
 from pydine.kernels.compilation import compiled
@@ -42,13 +43,24 @@ from pydine.kernels.layers import (
     load,
     outputs,
 )
+from pydine.types import FloatArray
 
 _compiled = compiled()
 
 WORK_ROWS = 12  # fact: rows of the work space beside the network's: 4 of scratch, 2 of slopes, 6 of a block's columns
 
 
-def log_likelihood(theta, sizes, activations, groups, skip, target, context, densities, grad):
+def log_likelihood(
+    theta: NDArray[np.floating],
+    sizes: NDArray[np.int64],
+    activations: NDArray[np.int64],
+    groups: int,
+    skip: bool,
+    target: NDArray[np.floating],
+    context: NDArray[np.floating],
+    densities: FloatArray,
+    grad: FloatArray,
+) -> float:
     """Sum over rows of ln p(t | x), in nats, with its gradient.
 
     Parameters
@@ -63,7 +75,7 @@ def log_likelihood(theta, sizes, activations, groups, skip, target, context, den
     grad : (p,) float64, receives the gradient of the sum; length 0 if not wanted.
     """
     blocks, space = prepared(sizes, context)
-    return blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space)
+    return float(blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space))
 
 
 @_compiled

@@ -44,13 +44,13 @@ def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
     So all folds have the same share of central and of outlying rows. `partition` is the number of the partition: each
     has draws of its own.
     """
-    return [order[places] for places in _places(len(order), folds, partition)]
+    return [order[places] for places in _places(len(order), folds, (SEED, partition))]
 
 
 @lru_cache(maxsize=PARTITIONS_KEPT)
-def _places(n: int, folds: int, partition: int) -> tuple[RowArray, ...]:
+def _places(n: int, folds: int, seeds: tuple[int, ...]) -> tuple[RowArray, ...]:
     """The places in an order of n rows that each fold gets: all units and bases deal alike."""
-    rng = np.random.default_rng([SEED, partition])
+    rng = np.random.default_rng(seeds)
     neighbours = np.tile(np.arange(folds), (-(-n // folds), 1))
     labels = rng.permuted(neighbours, axis=1).ravel()[:n]
     return tuple(np.flatnonzero(labels == i) for i in range(folds))

@@ -142,7 +142,7 @@ class Conditional:
         """The values that the column could have had in m new rows."""
         return self.column.alternatives(self.units, self.context.of_rows(rows, m))
 
-    @property
+    @cached_property
     def alternatives(self) -> Alternatives:
         """The values that the column could have had in the rows that were fitted."""
         return self.column.alternatives(self.units, self.context.values)

@@ -58,7 +58,7 @@ class NetworkRung(Rung):
         first, first_bias = network.layer_slices[0]
         c, h = network.n_context, network.hidden[0]
         decay[first] *= c  # c inputs share the variance of a hidden unit's argument
-        theta[first.start : first_bias.stop] = _drawn(self.start, c, h)
+        theta[first.start : first_bias.stop] = _drawn((SEED, self.start), c, h, BIAS_SPREAD)
 
     def _as_linear(self, network: Network, lesson: Lesson) -> tuple[FloatArray, FloatArray]:
         """Parameters (p,) that make a network equal to the linear rung, whose columns come first, and decay (p,)."""
@@ -73,9 +73,9 @@ class NetworkRung(Rung):
 
 
 @lru_cache(maxsize=STARTS_KEPT)
-def _drawn(start: int, c: int, h: int) -> FloatArray:
+def _drawn(seeds: tuple[int, ...], c: int, h: int, spread: float) -> FloatArray:
     """Initial weights of h hidden units that see c columns, then their biases, shape (h c + h,)."""
-    rng = np.random.default_rng([SEED, start])
-    drawn = np.concatenate([rng.standard_normal(h * c) / np.sqrt(c), BIAS_SPREAD * rng.standard_normal(h)])
+    rng = np.random.default_rng(seeds)
+    drawn = np.concatenate([rng.standard_normal(h * c) / np.sqrt(c), spread * rng.standard_normal(h)])
     drawn.flags.writeable = False
     return drawn

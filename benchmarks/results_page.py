@@ -52,8 +52,8 @@ INTRODUCTION = """
 The three experiments of the paper (Duong and Nguyen, AAAI 2023), drawn as its authors drew them and run with the
 versions that are named at the end. Everything on this page is made by `python benchmarks/results_page.py` from
 `benchmarks/results/mi.csv`, `benchmarks/results/cmi.csv`, `benchmarks/results/cit.csv` and
-`benchmarks/results/convergence.csv`, which an earlier version of pydine computed: by the commands below, with more
-methods by `--methods`, and for the last table by `pydine.experiments.convergence.run_convergence`.
+`benchmarks/results/convergence.csv`. These were made by the commands below, with more methods by `--methods`, and the
+last table by `pydine.experiments.convergence.run_convergence`.
 
     pydine bench mi --output benchmarks/results
     pydine bench cmi --output benchmarks/results
@@ -92,6 +92,12 @@ Variances in squared nats, errors in nats.
 """.strip()
 
 
+BESIDE = """
+, by the wall clock, with one thread. Other runs shared the machine, so these are upper
+bounds: `benchmarks/speed.py` and `benchmarks/independence_speed.py` compare times in one run.
+""".strip()
+
+
 # --- tables ---
 
 
@@ -125,7 +131,7 @@ def estimation(kind: str, rows: list[Row]) -> list[str]:
         f"![Mean estimates and the truth](images/{kind}.png)",
         pivot(both.assign(error=with_count(both, whole)), ["n", "d"], "method", "error"),
         *not_first(rows, ["n", "d"], ["rho", "seed"], {"mean absolute error": mean_abs_error}, lowest=True),
-        "Median seconds of one estimate, by the wall clock, with one thread:",
+        f"Median seconds of one estimate{BESIDE}",
         pivot(lines, ["n", "d"], "method", "seconds"),
     ]
 
@@ -146,7 +152,7 @@ def testing(rows: list[Row]) -> list[str]:
         sections += [f"### {label}, by dz", pivot(both, ["method"], "dz", metric)]
     measures = {label: partial(measure, metric) for metric, label in (("f1", "F1"), ("auc", "AUC"))}
     sections += not_first(rows, ["dz"], ["seed"], measures, lowest=False)
-    return [*sections, "Median seconds of one test:", pivot(lines, ["dz"], "method", "seconds")]
+    return [*sections, f"Median seconds of one test{BESIDE}", pivot(lines, ["dz"], "method", "seconds")]
 
 
 def convergence(rows: list[Row]) -> list[str]:

@@ -54,7 +54,8 @@ def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Call
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        # These are not called from C, and the wrapper for that takes as long to compile as many of the functions.
+        # These are not called from C, and the wrapper for that takes as long to compile as many of the functions. Numba
+        # does not document `_nrt`; `make test-versions` tries it with the lowest and the newest version.
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": allocates}
         dispatcher = nb.njit(**options, inline="always" if inlined else "never")(function)
         if not inlined:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydine.experiments.confirmation import FILE, confirmed_codes
+from pydine.experiments.confirmation import confirmed_codes
 from pydine.experiments.provenance import BEYOND, code_version, date_of
 
 RESULTS = Path("benchmarks") / "results"
@@ -51,7 +51,7 @@ def tables(results: Path) -> Iterator[Table]:
     for path in sorted(results.glob("*.md")):
         yield Table(path.name, tuple(sorted(set(ORIGIN.findall(path.read_text(encoding="utf-8"))))))
     for path in sorted(results.glob("*.csv")):
-        if path.name != FILE and not path.with_suffix(".md").exists():
+        if not path.with_suffix(".md").exists():
             yield Table(path.name, tuple(sorted(_row_origins(path))))
 
 

@@ -385,9 +385,9 @@ def test_rows_of_older_code_are_confirmed_by_a_sample(path, monkeypatch):
     assert sorted((row["code"], row["confirmed"]) for row in rows) == sorted(
         [(code_version(), "")] * 2 + [("older all", code_version())] * 4
     )
-    (listed,) = lines(path.with_name("confirmed.csv"))
+    (listed,) = lines(path.parent / "confirmed" / path.name)
     assert listed == {
-        "table": "table", "method": "a", "code": "older all", "now": code_version(), "again": "2", "rows": "6"
+        "method": "a", "code": "older all", "now": code_version(), "again": "2", "rows": "6"
     }  # fmt: skip
     renewed = Answers()
     run(tasks(6, ["a"]), {"a": renewed}, path, renew=True, console=SILENT)
@@ -400,7 +400,7 @@ def test_one_row_that_differs_confirms_nothing(path, monkeypatch):
     rows = run(tasks(4, ["a"]), {"a": Answers({0, 1, 2})}, path, confirm=2, console=Console(file=said, width=200))
     assert "of 2 rows differ; renew the 2 others." in said.getvalue()
     assert {row["confirmed"] for row in rows} == {""}
-    assert not path.with_name("confirmed.csv").exists()
+    assert not (path.parent / "confirmed").exists()
     renewed = Answers()
     run(tasks(4, ["a"]), {"a": renewed}, path, renew=True, console=SILENT)
     assert len(renewed.seeds) == 2

@@ -65,13 +65,12 @@ def test_rows_that_were_confirmed_are_fresh(root):
     (results / "bare.csv").write_text(rows)
     assert stale(root)[1]["bare.csv"][0] == "STALE"
     now = code_version(root / "src/pydine")
-    listed = "table,method,code,now,again,rows\n" + f"bare,dine,deadbeef,{now},5,10\n"
-    (results / "confirmed.csv").write_text(listed)
+    listed = "method,code,now,again,rows\n" + f"dine,deadbeef,{now},5,10\n"
+    (results / "confirmed").mkdir()
+    (results / "confirmed" / "bare.csv").write_text(listed)
     assert stale(root)[1]["bare.csv"][0] == "STALE"  # the other method's rows are not confirmed
-    (results / "confirmed.csv").write_text(listed + f"bare,other,deadbeef,{now},5,10\n")
-    found = stale(root)[1]
-    assert found["bare.csv"][0] == "fresh"
-    assert "confirmed.csv" not in found
+    (results / "confirmed" / "bare.csv").write_text(listed + f"other,deadbeef,{now},5,10\n")
+    assert stale(root)[1]["bare.csv"][0] == "fresh"
 
 
 def test_code_ages_a_table_and_words_do_not(root):

@@ -3,7 +3,8 @@
 Code may change without changing an answer: it becomes faster, or moves. Then a sample of a table's rows is run again,
 drawn without a look at the figures. If each of them has the same figures, to the eight digits that a table keeps, the
 others count as rows of the present code too. With 60 rows drawn, at most one row in twenty differs, with a confidence
-of 95%; a single row that differs confirms nothing. What was confirmed is listed beside the tables, in `FILE`.
+of 95%; a single row that differs confirms nothing. What was confirmed is listed beside the tables, in `FOLDER`, in a
+file for each: a run keeps others away from its table, and so from this file.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from random import Random
 from pydine.disk import write_whole
 from pydine.experiments.table import Identity, Row, read
 
-FILE = "confirmed.csv"
+FOLDER = "confirmed"
 Rows = Mapping[Identity, Mapping[str, str]]
 
 
@@ -29,8 +30,6 @@ class Confirmation:
 
     Attributes
     ----------
-    table
-        Name of the CSV, without its ending.
     method
         The method.
     code
@@ -43,7 +42,6 @@ class Confirmation:
         How many rows there are, with those that were run again.
     """
 
-    table: str
     method: str
     code: str
     now: str
@@ -51,21 +49,24 @@ class Confirmation:
     rows: int
 
 
-def confirmations(folder: Path) -> list[Confirmation]:
-    """What is confirmed of the tables in a folder."""
-    path = folder / FILE
+def confirmations(table: Path) -> list[Confirmation]:
+    """What is confirmed of the rows of a CSV."""
+    path = _list_of(table)
     if not path.exists():
         return []
     lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
     return [
-        Confirmation(**{**line, "again": int(line["again"]), "rows": int(line["rows"])})  # type: ignore[arg-type]
-        for line in lines
+        Confirmation(line["method"], line["code"], line["now"], int(line["again"]), int(line["rows"])) for line in lines
     ]
+
+
+def _list_of(table: Path) -> Path:
+    return table.parent / FOLDER / table.name
 
 
 def confirmed_codes(table: Path) -> dict[tuple[str, str], str]:
     """For methods and codes of a table: the code that their rows were confirmed for last."""
-    return {(c.method, c.code): c.now for c in confirmations(table.parent) if c.table == table.stem}
+    return {(c.method, c.code): c.now for c in confirmations(table)}
 
 
 def with_confirmations(table: Path, rows: Iterable[Row]) -> list[Row]:
@@ -120,11 +121,11 @@ def confirm(table: Path, old: Rows, new: Rows, others: Rows, figures: Sequence[s
     for row in others.values():
         counts[row["method"], row["code"]] += 1
     found = [
-        Confirmation(table.stem, method, of, code, len(hits), len(hits) + counts[method, of])
+        Confirmation(method, of, code, len(hits), len(hits) + counts[method, of])
         for (method, of), hits in same.items()
         if all(hits)
     ]
-    _add(table.parent, found)
+    _add(table, found)
     return [_sentence(method, of, hits, counts[method, of]) for (method, of), hits in same.items()]
 
 
@@ -134,12 +135,15 @@ def _sentence(method: str, code: str, hits: Sequence[bool], others: int) -> str:
     return f"{method}, code {code}: {hits.count(False)} of {len(hits)} rows differ; renew the {others} others."
 
 
-def _add(folder: Path, found: Iterable[Confirmation]) -> None:
-    """Add to the list of a folder; what was confirmed of the same rows earlier makes way."""
-    listed = {(c.table, c.method, c.code): c for c in (*confirmations(folder), *found)}
+def _add(table: Path, found: Sequence[Confirmation]) -> None:
+    """Add to the list of a table; what was confirmed of the same rows earlier makes way."""
+    if not found:
+        return
+    listed = {(c.method, c.code): c for c in (*confirmations(table), *found)}
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(Confirmation)], lineterminator="\n")
     writer.writeheader()
     writer.writerows(asdict(listed[key]) for key in sorted(listed))
-    if listed:
-        write_whole(folder / FILE, text.getvalue().encode())
+    path = _list_of(table)
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, text.getvalue().encode())

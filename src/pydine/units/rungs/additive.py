@@ -31,7 +31,7 @@ def additive(context: FloatArray) -> FloatArray:
     twist /= np.sqrt(6.0)
     bend -= 1.0
     bend /= np.sqrt(2.0)
-    return expanded.reshape(-1, context.shape[1])
+    return expanded.reshape(3 * len(context), context.shape[1])
 
 
 ADDITIVE = ExpandedRung("additive", additive)

@@ -1,10 +1,10 @@
 """Rows of older code that still hold: some of them, run again with the present code, gave the same figures.
 
 Code may change without changing an answer: it becomes faster, or moves. Then a sample of a table's rows is run again,
-drawn without a look at the figures. If each of them has the same figures, to the eight digits that a table keeps, the
-others count as rows of the present code too. With 60 rows drawn, at most one row in twenty differs, with a confidence
-of 95%; a single row that differs confirms nothing. What was confirmed is listed beside the tables, in `FOLDER`, in a
-file for each: a run keeps others away from its table, and so from this file.
+drawn without a look at the figures from those that the run asks for. If each of them has the same figures, to the eight
+digits that a table keeps, the others count as rows of the present code too. With 60 rows drawn, at most one row in
+twenty differs, with a confidence of 95%; a single row that differs confirms nothing. What was confirmed is listed
+beside the tables, in `FOLDER`, in a file for each: a run keeps others away from its table, and so from this file.
 """
 
 from __future__ import annotations

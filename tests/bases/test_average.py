@@ -216,7 +216,7 @@ class TestAuto:
 def test_auto_does_not_depend_on_threads_seeds_or_on_the_call():
     x, y, z = given_z(*parabola(300))
     estimates = [mutual_information(x, y, z, n_jobs=n) for n in (None, 1, 2, -1)]
-    assert estimates[0].base == "flow"
+    assert estimates[0].base in ("mixture", "flow")
     assert {(e.value, e.standard_error) for e in estimates} == {(estimates[0].value, estimates[0].standard_error)}
     assert mutual_information(x, y, z, random_state=1).value == estimates[0].value  # nothing is drawn
 

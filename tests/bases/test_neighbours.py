@@ -32,7 +32,7 @@ class TestShapes:
         assert found.value > plain.value + 0.03
         assert found.value == pytest.approx(tiles_truth(), abs=0.09)
         assert found.standard_error > plain.standard_error
-        assert found.details["by_neighbours"] == pytest.approx(found.value - plain.value)
+        assert found.by_neighbours == pytest.approx(found.value - plain.value)
 
     def test_given_z(self):
         latents = latents_of(*given_z(*tiles(600)))

@@ -15,13 +15,14 @@ import numpy as np
 
 from pydine.answers.policy import Mapped, Verdict, determined_sides, mapped, reduced
 from pydine.answers.settings import Settings
-from pydine.bases.average import of_all_rows, pooled, weights_of
+from pydine.bases.average import average_ratio, of_all_rows, pooled, weights_of
 from pydine.bases.base import Base, FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
 from pydine.bases.learning import Learned, between, gaussian_sensitivity, relearned, sensitivity, with_unlearned
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.neighbours import completed
+from pydine.bases.sharpening import sharpened
 from pydine.bases.student import StudentBase
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
 SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
+SHAPED = "mixture", "flow"  # bases that learn shapes
 SPARE_ROWS = 10  # answer: least degrees of freedom outside of a fold, beside one for each latent
 
 
@@ -167,6 +169,8 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
     heaviest = max(parts, key=lambda part: part.weight).base
     details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
     details |= heaviest.details | compared
+    if heaviest.by_neighbours:
+        details["by_neighbours"] = heaviest.by_neighbours
     if settings.algorithm != "paper":
         names = [name for block in found.question.names[:2] for name in block]
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
@@ -196,7 +200,9 @@ def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned
     dx, dy, _ = latents.dimensions
     unlearned = between(latents.unlearned, dx)
     fast = sum(part.weight * _sensitivity(part, unlearned) for part in parts) if unlearned > 0.0 else 0.0
-    learned = with_unlearned(value, unlearned, min(dx, dy), fast)
+    shapes = [part for part in parts if part.base.name in SHAPED]
+    found = sum(part.weight * part.base.by_neighbours for part in shapes)
+    learned = with_unlearned(value, unlearned, min(dx, dy), fast, sum(part.weight for part in shapes), found)
     return learned.beside(sum(part.weight * part.base.optimism for part in parts))
 
 
@@ -338,23 +344,19 @@ def _fit_bases(
         return alone, {}
     by_column = _by_column(question, settings, workshop, fitted)
     some = some_of(latents.outwards, settings.max_rows) if question.table.n_samples > settings.max_rows else None
-    columns = by_column[1] if some is None else by_column[1].only(some)
-    seen, ladder = columns.seen(), replace(settings.ladder(), wide_networks=settings.n_networks)
-    flow, mixture, student = FlowBase(ladder, settings.n_jobs, settings.cache), MixtureBase(folds), StudentBase(folds)
     if settings.base != "auto":
-        named: dict[str, Base] = {"flow": flow, "mixture": mixture, "student": student}
-        base = named[settings.base].fit(seen)
-        if settings.base != "student":
-            base = completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base])[1]))
-        return (Part(1.0, *by_column, base),), {}
+        return (Part(1.0, *_named(settings, by_column, some)),), {}
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
-    of_columns = plain if by_column[1] is latents else GaussianBase(folds).fit(seen)
-    fitted_student = student.fit(seen)
-    stack = mixture.stack([of_columns, fitted_student], seen)
-    compared = [plain, fitted_student, stack.as_base("mixture"), flow.fit_beside(stack, seen)]
+    compared = [plain, *_shaped(settings, by_column[1], some, plain if by_column[1] is latents else None)]
     weights = weights_of(compared, nested=2)
+    if weights[2:].any() and (sharp := _sharpened(by_column, compared[2:], weights[2:], some)) is not by_column:
+        compared[2:] = _shaped(settings, sharp[1], some)[1:]
+        weights[2:] = weights[2:].sum() * weights_of(compared[2:], nested=2)
+    else:
+        sharp = by_column
     rich = compared[1:] if some is None else [of_all_rows(base, plain, gaussian) for base in compared[1:]]
-    parts = (*alone, *(Part(0.0, *by_column, base) for base in rich))
+    maps = (by_column, sharp, sharp)
+    parts = (*alone, *(Part(0.0, *fitted_flow, base) for fitted_flow, base in zip(maps, rich, strict=True)))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
         "weights": {base.name: float(weight) for base, weight in zip(compared, weights, strict=True)},
@@ -362,8 +364,65 @@ def _fit_bases(
         "gain_over_gaussian": float((weights @ held_out - held_out[0]).mean()),
     }
     weighted = [part._replace(weight=weight) for part, weight in zip(parts, weights.tolist(), strict=True)]
+    seen = _some(sharp[1], some).seen()
     weighted[2:] = [p._replace(base=completed(p.base, seen)) if p.weight > 0.0 else p for p in weighted[2:]]
     return tuple(part for part in weighted if part.weight > 0.0), details
+
+
+def _some(latents: Latents, some: RowArray | None) -> Latents:
+    return latents if some is None else latents.only(some)
+
+
+def _sharpened(
+    fitted: FittedFlow, bases: Sequence[FittedBase], weights: FloatArray, some: RowArray | None, part: float = 1.0
+) -> FittedFlow:
+    """Maps that take out of the latents what bases show of z in them; the same object if there is nothing to learn."""
+    flow, latents = fitted
+    if not isinstance(flow, RankFlow):
+        return fitted
+    sharp = sharpened(latents, average_ratio(weights / weights.sum(), bases), some, part)
+    if sharp is latents or sharp.projection is None:
+        return fitted
+    return replace(flow, projection=sharp.projection), sharp
+
+
+def _shaped(
+    settings: Settings, latents: Latents, some: RowArray | None, gaussian: FittedBase | None = None
+) -> list[FittedBase]:
+    """The Student base of latents, and stacks of mixtures, and of mixtures and flows; `gaussian` is their Gaussian one.
+
+    Where the rows are many, bases learn from some of them.
+    """
+    seen, folds = _some(latents, some).seen(), settings.n_folds
+    student = StudentBase(folds).fit(seen)
+    stack = MixtureBase(folds).stack([gaussian or GaussianBase(folds).fit(seen), student], seen)
+    return [student, stack.as_base("mixture"), _flow_base(settings).fit_beside(stack, seen)]
+
+
+def _flow_base(settings: Settings) -> FlowBase:
+    ladder = replace(settings.ladder(), wide_networks=settings.n_networks)
+    return FlowBase(ladder, settings.n_jobs, settings.cache)
+
+
+def _named(
+    settings: Settings, fitted: FittedFlow, some: RowArray | None
+) -> tuple[RankFlow | PaperFlow, Latents, FittedBase]:
+    """The base that the settings name, with its maps and their latents."""
+    folds = settings.n_folds
+    named: dict[str, Base] = {
+        "flow": _flow_base(settings),
+        "mixture": MixtureBase(folds),
+        "student": StudentBase(folds),
+    }
+    seen = _some(fitted[1], some).seen()
+    base = named[settings.base].fit(seen)
+    if settings.base == "student":
+        return *fitted, base
+    part = float(weights_of([GaussianBase(folds).fit(seen), base])[1])
+    if part > 0.0 and (sharp := _sharpened(fitted, [base], np.ones(1), some, part)) is not fitted:
+        fitted, seen = sharp, _some(sharp[1], some).seen()
+        base = named[settings.base].fit(seen)
+    return *fitted, completed(base, seen, part)
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:

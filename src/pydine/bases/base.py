@@ -51,6 +51,8 @@ class FittedBase:
     slope : float
         For a base that learned from some of the rows: the regression coefficient of its value on that of the Gaussian
         base (see `average.of_all_rows`).
+    by_neighbours : float
+        What nearest neighbours have added to the value, in nats (see `neighbours.completed`).
     """
 
     name: str
@@ -62,6 +64,7 @@ class FittedBase:
     optimism: float = 0.0
     chance: float = 0.0
     slope: float = 0.0
+    by_neighbours: float = 0.0
 
     @cached_property
     def held_out(self) -> FloatArray:

@@ -60,16 +60,23 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     tied = smooth_step(_tied(latents.z), 0.0, MANY_TIES)
     inside = digamma(NEIGHBOURS) if tied == 0.0 else (1.0 - tied) * digamma(NEIGHBOURS) + tied * together
     even = inside + alone - with_x - with_y
-    left, error = mean_and_error(even - _of_boxes(base, latents, spots, asked, radii))
+    more = even - _of_boxes(base, latents, spots, asked, radii)
+    left, error = mean_and_error(more)
     missed = float(base.log_ratio(latents.both, latents.z).mean()) + left - base.value
     share = part * (1.0 - (error / missed) ** 2) if missed > error else 0.0
     return replace(
         base,
         value=base.value + share * missed,
-        standard_error=float(np.hypot(base.standard_error, share * error)),
+        standard_error=_of_sum(base, share * error, share * float(np.cov(more, base.held_out[asked])[0, 1])),
         evaluate=partial(np.asarray, base.held_out),
-        details={**base.details, "by_neighbours": share * missed},
+        by_neighbours=share * missed,
     )
+
+
+def _of_sum(base: FittedBase, error: float, covariance: float) -> float:
+    """Standard error of a base's value plus something else of the same rows, from its error and their covariance."""
+    square = base.standard_error**2 + error**2 + 2.0 * covariance / len(base.held_out)
+    return float(np.sqrt(max(square, 0.0)))
 
 
 def _of_boxes(base: FittedBase, latents: Latents, spots: FloatArray, asked: RowArray, radii: FloatArray) -> FloatArray:

@@ -119,6 +119,18 @@ class Latents:
             has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
         )
         found.__dict__["_functions"] = self._functions  # z is the same: its functions are evaluated and kept once
+        if "outwards" in self.__dict__:
+            found.__dict__["outwards"] = self.outwards
+        return found
+
+    def shifted(self, projection: Projection, back: FloatArray) -> Latents:
+        """The latents under a projection that takes out more, of which `back` (dx + dy, n) is put back row by row."""
+        unprojected = self.unprojected + back
+        both = projection.residuals(unprojected, self._functions)
+        found = replace(
+            self, unprojected=unprojected, projection=projection, cross_product=both @ both.T, fold_products=None
+        )
+        found.__dict__.update(both=both, outwards=self.outwards, _functions=self._functions)
         return found
 
     @cached_property
@@ -141,6 +153,12 @@ class Latents:
             if self.projection is None
             else self.projection.residuals(self.unprojected, self._functions)
         )
+
+    def functions_at(self, rows: RowArray | None) -> Blocks:
+        """The functions of z that are projected out, at some of the rows, or at all of them."""
+        if rows is None or self.projection is None:
+            return self._functions
+        return self.projection.blocks(self.z[:, rows])
 
     @cached_property
     def _functions(self) -> Blocks:

@@ -185,27 +185,24 @@ class Projection:
         cross = self.cross_product[np.ix_(columns, columns)] * np.multiply.outer(signs, signs)
         return replace(self, coefficients=self.coefficients[:, columns] * signs, cross_product=cross)
 
+    def with_more(self, white: FloatArray) -> Projection:
+        """Take more out of the latents: coefficients (r, d) of the functions that were made orthonormal."""
+        more = solve_lower(self.factor, white, transposed=True)
+        return replace(self, coefficients=self.coefficients + more)
+
     def softened(self, n: int) -> Projection:
         """Take out of the latents of n rows only as much as they depend on z: shares found by shrinkage.
 
         Projecting out a function on which the latents do not depend mixes noise of other rows into each row. A
         covariance is not biased by it, since all sides lose alike and the degrees of freedom account for it; but a
-        shape is blurred. Functions are taken in blocks, small ones first, and the share of each block that is taken out
-        is James and Stein's (1961): 0 where it explains no more than noise would, close to 1 where it explains much
-        more.
+        shape is blurred.
         """
         scaled = np.tril(self.factor).T @ self.coefficients
         white = np.divide(scaled, self.shares[:, None], out=np.zeros(scaled.shape), where=self.shares[:, None] > 1e-6)
         cross = self.cross_product * (_left(n, self.shares) / self.dof)
         total = cross + (white.T * squares_taken(self.shares)) @ white
         noise = np.maximum(np.diag(self.cross_product) / self.dof, SMALLEST_REMAINDER)
-        energies = (white * white / noise).mean(axis=1)
-        shares, start, size = np.zeros(len(white)), 0, self.functions.n_always
-        while start < len(white):
-            block = energies[start : start + size]
-            chance = max(1.0 - 2.0 / (block.size * len(noise)), 0.0)
-            shares[start : start + size] = max(0.0, 1.0 - chance / max(float(block.mean()), SMALLEST_REMAINDER))
-            start, size = start + size, FIRST_BLOCK if start == 0 else 2 * size
+        shares = shrunk((white * white / noise).mean(axis=1), self.functions.n_always, len(noise))
         coefficients = solve_lower(self.factor, white * shares[:, None], transposed=True)
         cross = _scaled(total, white, shares, n)
         return replace(self, shares=shares, coefficients=coefficients, cross_product=cross, dof=degrees_left(n, shares))
@@ -223,10 +220,13 @@ class Projection:
             residuals[:, rows] -= (functions @ coefficients).T
         return residuals
 
+    def orthonormal(self, blocks: Blocks) -> Iterator[FloatArray]:
+        """The functions at the sample's rows, made orthonormal one by one in their order, (r, rows) for each block."""
+        return (solve_lower(self.factor, functions.T) for _, functions in blocks)
+
     def leverages(self, blocks: Blocks) -> FloatArray:
         """Leverage of each row of the sample, the share of its noise's variance that is removed: 0 to 1, shape (n,)."""
-        whites = (solve_lower(self.factor, functions.T) for _, functions in blocks)
-        return np.concatenate([squares_taken(self.shares) @ (white * white) for white in whites])
+        return np.concatenate([squares_taken(self.shares) @ (white * white) for white in self.orthonormal(blocks)])
 
     def of_sample(self, columns: FloatArray, blocks: Blocks) -> FloatArray:
         """Project the same functions out of other columns (d, n) of the sample that the projection was fitted on."""
@@ -270,6 +270,30 @@ def _independent(
     whole[r:, :r] = explained[:, pivots[:enough]].T
     whole[r:, r:] = rest_factor[:enough, :enough]
     return np.concatenate([always, n_always + pivots[:enough]]), whole, r
+
+
+def shrunk(energies: FloatArray, n_always: int, d: int) -> FloatArray:
+    """The share of each function that is more than noise, between 0 and 1, shape (r,).
+
+    Functions are taken in blocks, small ones first, and all functions of a block have the same share, James and Stein's
+    (1961): 0 where the block explains no more than noise would, close to 1 where it explains much more.
+
+    Parameters
+    ----------
+    energies : ndarray, shape (r,)
+        Sum of squares that each function explains, in units of the noise's variance, averaged over columns.
+    n_always : int
+        Functions of the first block, those that are always used.
+    d : int
+        Columns.
+    """
+    shares, start, size = np.zeros(len(energies)), 0, n_always
+    while start < len(energies):
+        block = energies[start : start + size]
+        chance = max(1.0 - 2.0 / (block.size * d), 0.0)
+        shares[start : start + size] = max(0.0, 1.0 - chance / max(float(block.mean()), SMALLEST_REMAINDER))
+        start, size = start + size, FIRST_BLOCK if start == 0 else 2 * size
+    return shares
 
 
 def degrees_left(n: int, shares: FloatArray) -> float:

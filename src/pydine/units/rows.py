@@ -132,6 +132,12 @@ class View:
         seen: FloatArray = both[list(self.order)] * self.signs[:, None]
         return seen
 
+    def undone(self, seen: FloatArray) -> FloatArray:
+        """The arrangement of the caller, of latents (dx + dy, n) as a base sees them."""
+        both: FloatArray = np.empty(seen.shape)
+        both[list(self.order)] = seen * self.signs[:, None]
+        return both
+
     @classmethod
     def of(cls, scores: FloatArray, dx: int, dy: int) -> View:
         """Derive the arrangement from normal scores of x, y and z, shape (dx + dy + dz, n)."""

@@ -130,7 +130,8 @@ class Latents:
         found = replace(
             self, unprojected=unprojected, projection=projection, cross_product=both @ both.T, fold_products=None
         )
-        found.__dict__.update(both=both, outwards=self.outwards, _functions=self._functions)
+        # The order of rows stays what bases saw: last digits of `back` differ between machines.
+        found.__dict__.update(both=both, outwards=self.seen().outwards, _functions=self._functions)
         return found
 
     @cached_property

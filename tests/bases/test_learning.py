@@ -45,6 +45,16 @@ def test_more_that_is_unlearned_means_more_put_back_and_wider_intervals(value: f
     assert all(a <= b for a, b in zip(less.errors(0.1), more.errors(0.1), strict=True))
 
 
+@given(nats, amounts, amounts, nats)
+def test_what_neighbours_found_is_not_put_back_again(
+    value: float, unlearned: float, shaped: float, found: float
+) -> None:
+    none, some = (with_unlearned(value, unlearned, 1, 3.0, shaped, by) for by in (0.0, found))
+    assert value <= some.value <= none.value
+    assert some.errors(0.1) == none.errors(0.1)  # how far it may be wrong is not known any better
+    assert with_unlearned(value, unlearned, 1, 3.0, 0.0).added <= none.added
+
+
 def test_many_pairs_are_each_as_one_alone() -> None:
     values, unlearned = np.array([-0.01, 0.2, 1.0]), np.array([0.1, 0.0, 0.5])
     together = with_unlearned(values, unlearned)

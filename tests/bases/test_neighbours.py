@@ -59,6 +59,17 @@ class TestShapes:
 
 
 class TestAddition:
+    @pytest.mark.slow
+    def test_its_standard_error_is_that_of_a_sum_over_the_same_rows(self):
+        """Rows that models know well are those whose neighbours add little, or much: the two do not vary apart."""
+        values, errors = [], []
+        for seed in range(60):
+            latents = latents_of(*tiles(300, seed))
+            found = completed(MixtureBase().fit(latents), latents)
+            values.append(found.value)
+            errors.append(found.standard_error)
+        assert 0.8 < np.sqrt(np.mean(np.square(errors))) / np.std(values) < 1.35
+
     def test_held_out_rows_are_the_bases(self):
         base = MixtureBase().fit(latents := latents_of(*ring(300)))
         np.testing.assert_array_equal(completed(base, latents).held_out, base.held_out)

@@ -145,6 +145,29 @@ def components() -> Any:
     return figure
 
 
+def sharpening() -> Any:
+    """A wave given z: as it is, as flows of either side leave it, and after a look at both sides at once."""
+    rng = np.random.default_rng(3)
+    true = rng.uniform(-1.0, 1.0, (2000, 1))
+    wave = np.sin(6.0 * true) + 0.25 * rng.standard_normal(true.shape)
+    z = rng.standard_normal((2000, 3))
+    x = true + np.sin(z.sum(axis=1, keepdims=True)) * np.exp(0.3 * z[:, :1])
+    y = wave + z[:, 1:2] ** 2 - np.tanh(z[:, 2:])
+    question = Question.of(x, y, z)
+    plain = Workshop(question.table, LadderSettings()).flow(question)[1]
+    pointwise = pydine.pointwise_information(x, y, z)
+    rows = [ScoreMap.fit(np.ascontiguousarray(side[:, 0]))[1] for side in (true, wave)]
+    figure, axes = panels(3, width=2.9, height=3.1, sharex=True, sharey=True)
+    titles = "without z", "what flows leave", "sharpened"
+    soft = plain.projection.softened(len(z))(plain.unprojected, plain.z)
+    sides = rows, soft, [side[:, 0] for side in pointwise.latents]
+    for each, (a, b), colour, title in zip(axes, sides, (QUIET, BEFORE, AFTER), titles, strict=True):
+        points(each, a, b, color=colour, s=3)
+        each.set(title=title, xlim=(-3, 3), ylim=(-3, 3), xlabel="latent of x")
+    axes[0].set(ylabel="latent of y")
+    return figure
+
+
 def estimate_of(data: Any) -> float:
     """The default's estimate of a dataset."""
     return pydine.mutual_information(data.x, data.y, data.z).value
@@ -445,6 +468,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "normal-scores": normal_scores,
     "shapes": shapes,
     "components": components,
+    "sharpening": sharpening,
     "ladder": ladder,
     "residuals": residuals,
     "calibration": calibration,

@@ -15,14 +15,15 @@ import numpy as np
 
 from pydine.answers.policy import Mapped, Verdict, determined_sides, mapped, reduced
 from pydine.answers.settings import Settings
-from pydine.bases.average import average_ratio, of_all_rows, pooled, weights_of
-from pydine.bases.base import Base, FittedBase, LogRatio
+from pydine.bases.average import of_all_rows, pooled, weights_of
+from pydine.bases.base import FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
 from pydine.bases.learning import Learned, between, gaussian_sensitivity, relearned, sensitivity, with_unlearned
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.neighbours import completed
 from pydine.bases.sharpening import sharpened
+from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
 from pydine.inputs.kinds import Kind, atoms_of
 from pydine.inputs.table import Question, Table
@@ -347,13 +348,15 @@ def _fit_bases(
     if settings.base != "auto":
         return (Part(1.0, *_named(settings, by_column, some)),), {}
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
-    compared = [plain, *_shaped(settings, by_column[1], some, plain if by_column[1] is latents else None)]
+    stack, student = _mixtures(by_column, some, folds, plain if by_column[1] is latents else None)
+    mixture = stack.as_base("mixture")
+    sharp = _sharpened(by_column, some, mixture, [plain, student])
+    if sharp is not by_column:
+        stack, _ = _mixtures(sharp, some, folds)
+        mixture = stack.as_base("mixture")
+    seen = _some(sharp[1], some).seen()
+    compared = [plain, student, mixture, _flow_base(settings).fit_beside(stack, seen)]
     weights = weights_of(compared, nested=2)
-    if weights[2:].any() and (sharp := _sharpened(by_column, compared[2:], weights[2:], some)) is not by_column:
-        compared[2:] = _shaped(settings, sharp[1], some)[1:]
-        weights[2:] = weights[2:].sum() * weights_of(compared[2:], nested=2)
-    else:
-        sharp = by_column
     rich = compared[1:] if some is None else [of_all_rows(base, plain, gaussian) for base in compared[1:]]
     maps = (by_column, sharp, sharp)
     parts = (*alone, *(Part(0.0, *fitted_flow, base) for fitted_flow, base in zip(maps, rich, strict=True)))
@@ -364,7 +367,6 @@ def _fit_bases(
         "gain_over_gaussian": float((weights @ held_out - held_out[0]).mean()),
     }
     weighted = [part._replace(weight=weight) for part, weight in zip(parts, weights.tolist(), strict=True)]
-    seen = _some(sharp[1], some).seen()
     weighted[2:] = [p._replace(base=completed(p.base, seen)) if p.weight > 0.0 else p for p in weighted[2:]]
     return tuple(part for part in weighted if part.weight > 0.0), details
 
@@ -373,30 +375,30 @@ def _some(latents: Latents, some: RowArray | None) -> Latents:
     return latents if some is None else latents.only(some)
 
 
+def _mixtures(
+    fitted: FittedFlow, some: RowArray | None, folds: int, gaussian: FittedBase | None = None
+) -> tuple[Stack, FittedBase]:
+    """Mixtures of Gaussians of the latents, stacked with the plain bases, and the Student base among these."""
+    seen = _some(fitted[1], some).seen()
+    student = StudentBase(folds).fit(seen)
+    return MixtureBase(folds).stack([gaussian or GaussianBase(folds).fit(seen), student], seen), student
+
+
 def _sharpened(
-    fitted: FittedFlow, bases: Sequence[FittedBase], weights: FloatArray, some: RowArray | None, part: float = 1.0
+    fitted: FittedFlow, some: RowArray | None, mixture: FittedBase, plain: Sequence[FittedBase]
 ) -> FittedFlow:
-    """Maps that take out of the latents what bases show of z in them; the same object if there is nothing to learn."""
-    flow, latents = fitted
-    if not isinstance(flow, RankFlow):
+    """Maps that take out of the latents what mixtures show of z in them, as far as these count beside plain bases.
+
+    Flows could show it as well, but take far longer to fit, and are fitted once, to what this gives. The same object is
+    returned if there is nothing to learn.
+    """
+    (flow, latents), part = fitted, float(weights_of([*plain, mixture])[-1])
+    if part == 0.0 or not isinstance(flow, RankFlow):
         return fitted
-    sharp = sharpened(latents, average_ratio(weights / weights.sum(), bases), some, part)
+    sharp = sharpened(latents, mixture.log_ratio, some, part)
     if sharp is latents or sharp.projection is None:
         return fitted
     return replace(flow, projection=sharp.projection), sharp
-
-
-def _shaped(
-    settings: Settings, latents: Latents, some: RowArray | None, gaussian: FittedBase | None = None
-) -> list[FittedBase]:
-    """The Student base of latents, and stacks of mixtures, and of mixtures and flows; `gaussian` is their Gaussian one.
-
-    Where the rows are many, bases learn from some of them.
-    """
-    seen, folds = _some(latents, some).seen(), settings.n_folds
-    student = StudentBase(folds).fit(seen)
-    stack = MixtureBase(folds).stack([gaussian or GaussianBase(folds).fit(seen), student], seen)
-    return [student, stack.as_base("mixture"), _flow_base(settings).fit_beside(stack, seen)]
 
 
 def _flow_base(settings: Settings) -> FlowBase:
@@ -409,20 +411,16 @@ def _named(
 ) -> tuple[RankFlow | PaperFlow, Latents, FittedBase]:
     """The base that the settings name, with its maps and their latents."""
     folds = settings.n_folds
-    named: dict[str, Base] = {
-        "flow": _flow_base(settings),
-        "mixture": MixtureBase(folds),
-        "student": StudentBase(folds),
-    }
-    seen = _some(fitted[1], some).seen()
-    base = named[settings.base].fit(seen)
     if settings.base == "student":
-        return *fitted, base
-    part = float(weights_of([GaussianBase(folds).fit(seen), base])[1])
-    if part > 0.0 and (sharp := _sharpened(fitted, [base], np.ones(1), some, part)) is not fitted:
-        fitted, seen = sharp, _some(sharp[1], some).seen()
-        base = named[settings.base].fit(seen)
-    return *fitted, completed(base, seen, part)
+        return *fitted, StudentBase(folds).fit(_some(fitted[1], some).seen())
+    stack, student = _mixtures(fitted, some, folds)
+    gaussian = GaussianBase(folds).fit(_some(fitted[1], some).seen())
+    sharp = _sharpened(fitted, some, stack.as_base("mixture"), [gaussian, student])
+    if sharp is not fitted:
+        stack, _ = _mixtures(sharp, some, folds)
+    seen = _some(sharp[1], some).seen()
+    base = stack.as_base("mixture") if settings.base == "mixture" else _flow_base(settings).fit_beside(stack, seen)
+    return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base])[1]))
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:

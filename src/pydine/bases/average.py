@@ -57,14 +57,8 @@ def averaged(bases: Sequence[FittedBase]) -> FittedBase:
         return heaviest
     counted = [(weight, base) for weight, base in zip(weights.tolist(), bases, strict=True) if weight > 0.0]
     value, error = pooled(weights, bases)
-    held_out = partial(_held_out, counted)
-    return FittedBase(heaviest.name, value, error, average_ratio(weights, bases), held_out, heaviest.details)
-
-
-def average_ratio(weights: FloatArray, bases: Sequence[FittedBase]) -> LogRatio:
-    """The log-ratios of bases that have weight, averaged."""
-    counted = [(weight, base) for weight, base in zip(weights.tolist(), bases, strict=True) if weight > 0.0]
-    return _AverageRatio(tuple((weight, base.log_ratio) for weight, base in counted))
+    ratio = _AverageRatio(tuple((weight, base.log_ratio) for weight, base in counted))
+    return FittedBase(heaviest.name, value, error, ratio, partial(_held_out, counted), heaviest.details)
 
 
 def _held_out(counted: Sequence[tuple[float, FittedBase]]) -> FloatArray:

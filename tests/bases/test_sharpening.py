@@ -1,5 +1,7 @@
 """What z left in the latents: learned from both sides at once, and from nothing where there is nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
@@ -13,8 +15,6 @@ from shapes import flow_of, gaussian, given_z, latents_of, parabola, parabola_tr
 
 def soft_latents(x, y, z):
     """Latents as bases of shapes see them: less of z is projected out than for a covariance."""
-    from dataclasses import replace
-
     _, latents = flow_of(x, y, z, LadderSettings())
     soft = latents.projection.softened(latents.n_rows)
     return replace(latents, projection=soft, cross_product=soft.cross_product, dof=soft.dof)

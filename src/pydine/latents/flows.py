@@ -119,7 +119,7 @@ class Latents:
             has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
         )
         found.__dict__["_functions"] = self._functions  # z is the same: its functions are evaluated and kept once
-        if "outwards" in self.__dict__:  # `shifted` has set it: the order must not be found anew
+        if "outwards" in self.__dict__:  # an order that is known stays, above all that of `shifted`
             found.__dict__["outwards"] = self.outwards
         return found
 

@@ -41,28 +41,28 @@ CORRELATION = 0.5
 # --- truths: the information of a density on a fine grid, by the masses of its cells ---
 
 
-def _information(masses: FloatArray) -> float:
+def information(masses: FloatArray) -> float:
     """Information between row and column of a table of masses, in nats."""
     joint = masses / masses.sum()
     rows, columns = joint.sum(axis=1), joint.sum(axis=0)
     return float(xlogy(joint, joint).sum() - xlogy(rows, rows).sum() - xlogy(columns, columns).sum())
 
 
-def _channel(signal: FloatArray, masses: FloatArray, noise: float) -> float:
+def channel(signal: FloatArray, masses: FloatArray, noise: float) -> float:
     """Information between a signal, given by masses on a grid, and the signal plus normal noise."""
     outputs = np.linspace(signal.min() - 7 * noise, signal.max() + 7 * noise, 3000)
-    return _information(masses[:, None] * norm.pdf(outputs, signal[:, None], noise))
+    return information(masses[:, None] * norm.pdf(outputs, signal[:, None], noise))
 
 
-def _middles(low: float, high: float, cells: int) -> FloatArray:
+def middles(low: float, high: float, cells: int) -> FloatArray:
     edges = np.linspace(low, high, cells + 1)
     return (edges[1:] + edges[:-1]) / 2
 
 
-def _plane(density: Callable[[FloatArray, FloatArray], FloatArray], reach: float) -> float:
+def plane(density: Callable[[FloatArray, FloatArray], FloatArray], reach: float) -> float:
     """Information of a smooth bivariate density, all of whose mass lies in the square up to ``reach``."""
-    grid = _middles(-reach, reach, 2000)
-    return _information(density(grid[:, None], grid))
+    grid = middles(-reach, reach, 2000)
+    return information(density(grid[:, None], grid))
 
 
 # --- the shapes, each followed by its truth ---
@@ -74,8 +74,8 @@ def _parabola(rng: Generator, n: int) -> Pair:
 
 
 def _parabola_truth() -> float:
-    x = _middles(-7.0, 7.0, 2000)
-    return _channel(x**2, norm.pdf(x), PARABOLA_NOISE)
+    x = middles(-7.0, 7.0, 2000)
+    return channel(x**2, norm.pdf(x), PARABOLA_NOISE)
 
 
 def _sine(rng: Generator, n: int) -> Pair:
@@ -84,8 +84,8 @@ def _sine(rng: Generator, n: int) -> Pair:
 
 
 def _sine_truth() -> float:
-    signal = np.sin(SINE_FREQUENCY * _middles(-1.0, 1.0, 2000))
-    return _channel(signal, np.ones(len(signal)), SINE_NOISE)
+    signal = np.sin(SINE_FREQUENCY * middles(-1.0, 1.0, 2000))
+    return channel(signal, np.ones(len(signal)), SINE_NOISE)
 
 
 def _product(rng: Generator, n: int) -> Pair:
@@ -95,8 +95,8 @@ def _product(rng: Generator, n: int) -> Pair:
 
 def _product_truth() -> float:
     """Y depends on x through the product p of its columns, of density K0(|p|) / pi; a cubic grid resolves the pole."""
-    root = _middles(-3.0, 3.0, 3000)
-    return _channel(root**3, k0(np.abs(root**3)) * root**2, PRODUCT_NOISE)
+    root = middles(-3.0, 3.0, 3000)
+    return channel(root**3, k0(np.abs(root**3)) * root**2, PRODUCT_NOISE)
 
 
 def _heteroscedastic(rng: Generator, n: int) -> Pair:
@@ -106,8 +106,8 @@ def _heteroscedastic(rng: Generator, n: int) -> Pair:
 
 def _heteroscedastic_truth() -> float:
     """The sign of y is independent of all else: all information is in ln|y|, LOG_SCALE x plus ln|standard normal|."""
-    x, y = _middles(-7.0, 7.0, 2000), _middles(-22.0, 9.0, 3000)
-    return _information(norm.pdf(x)[:, None] * _log_chi(y - LOG_SCALE * x[:, None], 1))
+    x, y = middles(-7.0, 7.0, 2000), middles(-22.0, 9.0, 3000)
+    return information(norm.pdf(x)[:, None] * _log_chi(y - LOG_SCALE * x[:, None], 1))
 
 
 def _log_chi(a: FloatArray, d: int) -> FloatArray:
@@ -122,9 +122,9 @@ def _common_scale(rng: Generator, n: int, d: int) -> Pair:
 
 def _common_scale_truth(d: int) -> float:
     """Directions are independent of all else: all information is in the lengths, independent given the scale."""
-    scale, length = _middles(-7.0, 7.0, 700), _middles(-24.0, 9.0, 3300)
+    scale, length = middles(-7.0, 7.0, 700), middles(-24.0, 9.0, 3300)
     given = _log_chi(length - SHARED_LOG_SCALE[d] * scale[:, None], d)
-    return _information(given.T @ (norm.pdf(scale)[:, None] * given))
+    return information(given.T @ (norm.pdf(scale)[:, None] * given))
 
 
 def _ring(rng: Generator, n: int) -> Pair:
@@ -137,7 +137,7 @@ def _ring_truth() -> float:
         radius = np.hypot(x, y)
         return np.asarray((norm.pdf(radius, 1.0, RING_WIDTH) + norm.pdf(-radius, 1.0, RING_WIDTH)) / radius)
 
-    return _plane(density, 2.5)
+    return plane(density, 2.5)
 
 
 def _clusters(rng: Generator, n: int) -> Pair:
@@ -151,7 +151,7 @@ def _clusters_truth() -> float:
         pairs = zip(CENTRES, WIDTHS, strict=True)
         return np.sum([norm.pdf(x, a, width) * norm.pdf(y, b, width) for (a, b), width in pairs], axis=0)
 
-    return _plane(density, 6.0)
+    return plane(density, 6.0)
 
 
 def _switch(rng: Generator, n: int) -> Pair:
@@ -164,7 +164,7 @@ def _switch_truth() -> float:
         width = math.sqrt(1 - SWITCHED**2)
         return np.asarray(norm.pdf(x) * (norm.pdf(y, SWITCHED * x, width) + norm.pdf(y, -SWITCHED * x, width)))
 
-    return _plane(density, 7.0)
+    return plane(density, 7.0)
 
 
 def _clayton(rng: Generator, n: int) -> Pair:

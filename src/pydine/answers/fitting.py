@@ -19,7 +19,16 @@ from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase, algorithmic_error
-from pydine.bases.learning import Learned, between, gaussian_sensitivity, relearned, sensitivity, with_unlearned
+from pydine.bases.learning import (
+    Learned,
+    between,
+    gaussian_sensitivity,
+    relearned,
+    sensitivity,
+    weighted,
+    with_hidden,
+    with_unlearned,
+)
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.neighbours import completed
 from pydine.bases.sharpening import sharpened
@@ -182,29 +191,41 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
-def _sensitivity(part: Part, unlearned: float) -> float:
-    """How fast noise in the latents reduces a base's information, for each column and each nat that is unlearned.
+def _sensitivity(part: Part) -> tuple[FloatArray, FloatArray]:
+    """How fast noise in each latent reduces a base's information, and what may be unlearned of it, shapes (d,)."""
+    latents = part.latents.seen()
+    rows = some_of(latents.outwards, SENSITIVITY_ROWS)
+    squares = sensitivity(part.base.log_ratio, latents.both[:, rows], latents.z[:, rows])
+    return squares, np.array(latents.unlearned)
+
+
+def _mean_sensitivity(part: Part, unlearned: float) -> float:
+    """How fast noise reduces a plain base's information, for each column and each nat that is unlearned.
 
     The mean over latents is weighted by what their own units may not have learned; `unlearned` is that of the question.
     """
-    latents = part.latents.seen()
-    dx, dy, _ = latents.dimensions
+    d = min(part.latents.dimensions[:2])
     if part.base.name == "gaussian":
-        return float(gaussian_sensitivity(part.base.value, min(dx, dy)))
-    rows = some_of(latents.outwards, SENSITIVITY_ROWS)
-    squares = sensitivity(part.base.log_ratio, latents.both[:, rows], latents.z[:, rows])
-    return float(squares @ np.array(latents.unlearned) / (min(dx, dy) * unlearned))
+        return float(gaussian_sensitivity(part.base.value, d))
+    squares, amounts = _sensitivity(part)
+    return float(squares @ amounts) / (d * unlearned)
 
 
 def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned:
     """Information corrected for what flows have missed, by their optimism, which needs no further fits."""
     dx, dy, _ = latents.dimensions
     unlearned = between(latents.unlearned, dx)
-    fast = sum(part.weight * _sensitivity(part, unlearned) for part in parts) if unlearned > 0.0 else 0.0
-    shapes = [part for part in parts if part.base.name in SHAPED]
-    found = sum(part.weight * part.base.by_neighbours for part in shapes)
-    learned = with_unlearned(value, unlearned, min(dx, dy), fast, sum(part.weight for part in shapes), found)
-    return learned.beside(sum(part.weight * part.base.optimism for part in parts))
+    shapes = [part for part in parts if part.base.name in SHAPED] if unlearned > 0.0 else []
+    plain = [part for part in parts if part.base.name not in SHAPED] if unlearned > 0.0 else []
+    weights = [part.weight for part in shapes]
+    corrections = [with_hidden(value, *_sensitivity(part), part.base.classes) for part in shapes]
+    rest = 1.0 - sum(weights)
+    if plain or not shapes:
+        fast = sum(part.weight * _mean_sensitivity(part, unlearned) for part in plain) / rest
+        weights, corrections = [*weights, rest], [*corrections, with_unlearned(value, unlearned, min(dx, dy), fast)]
+    optimism = sum(part.weight * part.base.optimism for part in parts)
+    found = sum(part.weight * part.base.by_neighbours for part in parts)
+    return weighted(weights, corrections).beside(optimism, found)
 
 
 def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Settings) -> Learned:
@@ -348,14 +369,9 @@ def _fit_bases(
     if settings.base != "auto":
         return (Part(1.0, *_named(settings, by_column, some)),), {}
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
-    stack, student = _mixtures(by_column, some, folds, plain if by_column[1] is latents else None)
-    mixture = stack.as_base("mixture")
-    sharp = _sharpened(by_column, some, mixture, [plain, student])
-    if sharp is not by_column:
-        stack, _ = _mixtures(sharp, some, folds)
-        mixture = stack.as_base("mixture")
+    stack, student, sharp = _shapes(by_column, some, folds, plain, plain if by_column[1] is latents else None)
     seen = _some(sharp[1], some).seen()
-    compared = [plain, student, mixture, _flow_base(settings).fit_beside(stack, seen)]
+    compared = [plain, student, stack.as_base("mixture"), _flow_base(settings).fit_beside(stack, seen)]
     weights = weights_of(compared, nested=2)
     rich = compared[1:] if some is None else [of_all_rows(base, plain, gaussian) for base in compared[1:]]
     maps = (by_column, sharp, sharp)
@@ -373,6 +389,19 @@ def _fit_bases(
 
 def _some(latents: Latents, some: RowArray | None) -> Latents:
     return latents if some is None else latents.only(some)
+
+
+def _shapes(
+    fitted: FittedFlow, some: RowArray | None, folds: int, plain: FittedBase, gaussian: FittedBase | None
+) -> tuple[Stack, FittedBase, FittedFlow]:
+    """Mixtures of sharpened latents, stacked; the Student base of the latents before; and the sharpened maps.
+
+    `plain` is the Gaussian base that mixtures compete with, and `gaussian` the one of the same latents, if there is one
+    already.
+    """
+    stack, student = _mixtures(fitted, some, folds, gaussian)
+    sharp = _sharpened(fitted, some, stack.as_base("mixture"), [plain, student])
+    return stack if sharp is fitted else _mixtures(sharp, some, folds)[0], student, sharp
 
 
 def _mixtures(
@@ -413,11 +442,8 @@ def _named(
     folds = settings.n_folds
     if settings.base == "student":
         return *fitted, StudentBase(folds).fit(_some(fitted[1], some).seen())
-    stack, student = _mixtures(fitted, some, folds)
     gaussian = GaussianBase(folds).fit(_some(fitted[1], some).seen())
-    sharp = _sharpened(fitted, some, stack.as_base("mixture"), [gaussian, student])
-    if sharp is not fitted:
-        stack, _ = _mixtures(sharp, some, folds)
+    stack, _, sharp = _shapes(fitted, some, folds, gaussian, gaussian)
     seen = _some(sharp[1], some).seen()
     base = stack.as_base("mixture") if settings.base == "mixture" else _flow_base(settings).fit_beside(stack, seen)
     return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base])[1]))

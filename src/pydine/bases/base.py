@@ -9,8 +9,8 @@ for any family of base distributions). Its contract is small. `Base.fit` takes `
 - ``log_ratio``: the log-ratios of new rows.
 
 `GaussianBase` is the paper's closed form, `StudentBase` adds tail dependence, `MixtureBase` follows other shapes with
-several Gaussians, and `FlowBase` is the paper's density-based definition with conditional flows, which can follow any
-shape. `averaged` weights them by how well they predict held-out rows.
+several Gaussians or classes, and `FlowBase` is the paper's density-based definition with conditional flows, which can
+follow any shape. `averaged` weights them by how well they predict held-out rows.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ class FittedBase:
         base (see `average.of_all_rows`).
     by_neighbours : float
         What nearest neighbours have added to the value, in nats (see `neighbours.completed`).
+    classes : float
+        For a stack: the weight of latent classes in it, between 0 and 1.
     """
 
     name: str
@@ -65,6 +67,7 @@ class FittedBase:
     chance: float = 0.0
     slope: float = 0.0
     by_neighbours: float = 0.0
+    classes: float = 0.0
 
     @cached_property
     def held_out(self) -> FloatArray:

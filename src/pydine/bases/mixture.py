@@ -1,4 +1,4 @@
-"""A mixture of Gaussians of both sides' latents."""
+"""Mixtures of both sides' latents: of Gaussians and, where each side is one column, of classes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from pydine.bases.base import FittedBase
+from pydine.bases.classes import MOST_CLASSES, Classes
 from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.stack import Member, Stack
@@ -64,12 +65,16 @@ class Gaussians:
         return ratios
 
 
+Model = Gaussians | Classes
+
+
 @dataclass(frozen=True)
 class MixtureBase:
-    """One mixture of Gaussians of both sides' latents, in which each component has its own mean and covariance.
+    """Mixtures of Gaussians of both sides' latents, in which each component has its own mean and covariance.
 
     It is the paper's transformer seen jointly: marginals and conditionals of a mixture of Gaussians are such mixtures
-    again, in closed form, so one fit gives the log-ratio.
+    again, in closed form, so one fit gives the log-ratio. Where each side is one column, there are mixtures of classes
+    as well, which start from the Gaussians and follow sharp edges (`Classes`).
 
     The number of components is not chosen. From the Gaussian of all rows on, every component is split in two along its
     longest axis and the mixture fitted again, and the mixtures of 2, 4, 8, ... components are stacked with the plain
@@ -92,21 +97,23 @@ class MixtureBase:
         return Stack.of(plain, self._members(plain, latents), latents, self.folds)
 
     def _members(self, plain: Sequence[FittedBase], latents: Latents) -> list[Member]:
-        """Mixtures of 2, 4, 8, ... components, as far as the held-out rows of the first fold support them."""
+        """Mixtures of 2, 4, 8, ... components or classes, as far as held-out rows of the first fold support them."""
         maps, scores = scores_of(latents)
         folds, dx = dealt(latents.outwards, self.folds), latents.dimensions[0]
         learned = [_Fold.of(scores, rows) for rows in folds]
         first, trust = _climbed(learned[0], dx, np.array([base.held_out[folds[0]] for base in plain]))
-        models = [first, *(list(islice(fold.doublings(), len(trust))) for fold in learned[1:])]
+        steps = [first, *(list(islice(fold.steps(dx), len(trust))) for fold in learned[1:])]
         members = []
-        for i, share in enumerate(trust):
-            by_fold = tuple(models_of_fold[i] for models_of_fold in models)
-            ratios = np.array([model.log_ratio(scores, dx) for model in by_fold])
-            held_out = np.empty(latents.n_rows)
-            for ratio, rows in zip(ratios, folds, strict=True):
-                held_out[rows] = ratio[rows]
-            name = f"{len(by_fold[0].weights)} Gaussians"
-            members.append(Member(name, MixtureRatio(maps, by_fold, dx), held_out, _averaged(ratios), share))
+        for share, *by_fold in zip(trust, *steps, strict=True):
+            for models in zip(*by_fold, strict=True):
+                ratios = np.array([model.log_ratio(scores, dx) for model in models])
+                held_out = np.empty(latents.n_rows)
+                for ratio, rows in zip(ratios, folds, strict=True):
+                    held_out[rows] = ratio[rows]
+                is_of_classes = isinstance(models[0], Classes)
+                name = f"{len(models[0].weights)} {'classes' if is_of_classes else 'Gaussians'}"
+                ratio = MixtureRatio(maps, models, dx)
+                members.append(Member(name, ratio, held_out, _averaged(ratios), share, is_of_classes))
         return members
 
 
@@ -115,7 +122,7 @@ class MixtureRatio:
     """Log-ratios by the folds' mixtures, averaged."""
 
     maps: tuple[ScoreMap, ...]
-    models: tuple[Gaussians, ...]
+    models: tuple[Model, ...]
     dx: int
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
@@ -147,12 +154,20 @@ class _Fold:
             model = model.doubled(self.rows, prior)
             yield model
 
+    def steps(self, dx: int) -> Iterator[tuple[Model, ...]]:
+        """Each of these mixtures and, where each side is one column, classes that start from its components."""
+        for model in self.doublings():
+            if (dx, len(self.rows)) == (1, 2) and len(model.weights) <= MOST_CLASSES:
+                yield model, Classes.of(model.weights, model.means, model.covariances, self.rows)
+            else:
+                yield (model,)
 
-def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[Gaussians], list[float]]:
-    """Mixtures of more and more components in one fold, and how far each counts, up to the last one that does.
 
-    A mixture counts as far as the smaller ones do, and as far as it, or one of the next larger ones, raises the
-    likelihood of held-out rows: a chequerboard is invisible to four Gaussians, and obvious to sixteen.
+def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[tuple[Model, ...]], list[float]]:
+    """Mixtures of more and more components in one fold, and how far each step counts, up to the last one that does.
+
+    A step counts as far as the smaller ones do, and as far as it, or one of the next larger ones, raises the likelihood
+    of held-out rows: a chequerboard is invisible to four Gaussians, and obvious to sixteen.
 
     Parameters
     ----------
@@ -161,7 +176,7 @@ def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[Gaussians], 
     plain : ndarray, shape (bases, held-out rows)
         Log-ratios by the plain bases.
     """
-    models: list[Gaussians] = []
+    steps: list[tuple[Model, ...]] = []
     trust: list[float] = []
     held, likelihoods = plain, [_likelihood(plain)]
 
@@ -169,18 +184,18 @@ def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[Gaussians], 
         gain = likelihoods[min(below + LOOK_AHEAD, len(likelihoods) - 1)] - likelihoods[below]
         return (trust[-1] if trust else 1.0) * smooth_step(gain, FIRST_GAIN, FULL_GAIN)
 
-    for model in fold.doublings():
-        models.append(model)
-        held = np.vstack([held, model.log_ratio(fold.held, dx)])
+    for step in fold.steps(dx):
+        steps.append(step)
+        held = np.vstack([held, *(model.log_ratio(fold.held, dx) for model in step)])
         likelihoods.append(_likelihood(held))
-        if len(models) >= LOOK_AHEAD:
+        if len(steps) >= LOOK_AHEAD:
             trust.append(added(len(trust)))
             if trust[-1] == 0.0:
                 break
-    while len(trust) < len(models) and (not trust or trust[-1] > 0.0):
+    while len(trust) < len(steps) and (not trust or trust[-1] > 0.0):
         trust.append(added(len(trust)))
     counted = [share for share in trust if share > 0.0]
-    return models[: len(counted)], counted
+    return steps[: len(counted)], counted
 
 
 def _likelihood(held: FloatArray) -> float:

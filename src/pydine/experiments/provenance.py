@@ -45,6 +45,8 @@ _BESIDE_ESTIMATES = ("nulls/*", "questions/[!m]*")
 _BESIDE_TESTS = (
     "kernels/segments*",
     "bases/[!c]*",
+    "bases/classes*",
+    "kernels/classes*",
     "kernels/gaussians*",
     "kernels/neighbours*",
     "results/intervals*",

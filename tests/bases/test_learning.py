@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pydine
-from pydine.bases.learning import LEFT, OF_LOST, OF_OPTIMISM, between, relearned, with_unlearned
+from pydine.bases.learning import (
+    IN_SHAPES,
+    LEFT,
+    OF_LOST,
+    OF_OPTIMISM,
+    between,
+    relearned,
+    weighted,
+    with_hidden,
+    with_unlearned,
+)
 from pydine.units.ladder import LadderSettings, fit_ladder
 
 nats = st.floats(0.0, 3.0)
@@ -45,14 +55,39 @@ def test_more_that_is_unlearned_means_more_put_back_and_wider_intervals(value: f
     assert all(a <= b for a, b in zip(less.errors(0.1), more.errors(0.1), strict=True))
 
 
-@given(nats, amounts, amounts, nats)
-def test_what_neighbours_found_is_not_put_back_again(
-    value: float, unlearned: float, shaped: float, found: float
+sensitivities = st.lists(st.floats(0.0, 50.0), min_size=2, max_size=2).map(np.array)
+
+
+@given(nats, sensitivities, st.lists(amounts, min_size=2, max_size=2).map(np.array), amounts)
+def test_of_shapes_no_more_is_hidden_than_the_joint_density_has_to_learn(
+    value: float, squares: np.ndarray, unlearned: np.ndarray, classes: float
 ) -> None:
-    none, some = (with_unlearned(value, unlearned, 1, 3.0, shaped, by) for by in (0.0, found))
-    assert value <= some.value <= none.value
-    assert some.errors(0.1) == none.errors(0.1)  # how far it may be wrong is not known any better
-    assert with_unlearned(value, unlearned, 1, 3.0, 0.0).added <= none.added
+    found = with_hidden(value, squares, unlearned, classes)
+    assert 0.0 <= found.added <= 0.5 * IN_SHAPES * unlearned.sum()
+    assert found.value == pytest.approx(value + found.added)
+    assert found.added <= with_hidden(value, 2.0 * squares, unlearned, classes).added + 1e-12
+    less = with_hidden(value, squares, unlearned, 1.0)
+    assert less.added <= found.added + 1e-12
+    assert less.errors(0.1) == found.errors(0.1)  # how far it may be wrong is not known any better
+
+
+def test_corrections_are_averaged_by_weight() -> None:
+    plain, shape = with_unlearned(0.5, 0.4), with_hidden(0.5, np.array([3.0, 1.0]), np.array([0.2, 0.2]), 0.0)
+    assert weighted([1.0], [plain]) == plain
+    both = weighted([0.25, 0.75], [plain, shape])
+    for mean, one, other in zip(both, plain, shape, strict=True):
+        assert mean == pytest.approx(0.25 * one + 0.75 * other)
+
+
+@given(amounts, amounts)
+def test_shapes_add_to_the_errors(optimism: float, by_neighbours: float) -> None:
+    plain = with_unlearned(0.5, 0.3)
+    assert plain.beside(0.0, 0.0) == plain
+    more = plain.beside(optimism, by_neighbours)
+    assert (more.value, more.added) == (plain.value, plain.added)
+    assert more.below >= plain.below
+    assert more.above >= plain.above
+    assert more.above == plain.beside(optimism, 0.0).above  # neighbours only ever add
 
 
 def test_many_pairs_are_each_as_one_alone() -> None:

@@ -1,12 +1,13 @@
 """Dependence of known shapes, and independence, with and without z, beside other estimators and another version.
 
 python benchmarks/shapes.py [--seeds 10] [--sizes 500 2000 10000] [--given-sizes 500 1000 2000] [--before FOLDER] \
-    [--independent-seeds 9] [--methods dine ksg] [--gmm-mi PYTHON] [--neural] [--jobs 2] [--fresh]
+    [--independent-seeds 9] [--methods dine ksg] [--gmm-mi PYTHON] [--neural] [--own] [--jobs 2] [--fresh]
 
 FOLDER is a clone of another version, whose default estimator is run on the same datasets. PYTHON is one that has
 gmm-mi, which needs older libraries than pydine (pip install gmm-mi "scikit-learn<1.6"); it is slow, so it is run with
 the first seeds and up to n = 2000. The neural estimators are run once, on the first seed of the shapes without z.
-Definitions and truths of the shapes: known_shapes.py.
+Definitions and truths of the shapes: known_shapes.py. With --own the shapes are those that constants are tuned on
+(own_shapes.py), and the table is for tuning.
 """
 
 import common
@@ -15,16 +16,18 @@ import common
 
 import math
 from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
+import own_shapes
 from known_shapes import GIVEN, SHAPES, SIDES, sample, sample_given, sample_independent
 from pydine.experiments.grids import Grid
 from pydine.experiments.methods import methods_of
 from pydine.experiments.provenance import ESTIMATES
-from pydine.experiments.runner import Task
+from pydine.experiments.runner import Method, Task
 from versions import GmmMi, OtherVersion
 
 METHODS = ("dine", "dine-mixture", "ksg")
@@ -57,6 +60,13 @@ GIVEN_Z = Grid(
     {"name": GIVEN, "n": GIVEN_SIZES, "dz": GIVEN_COLUMNS},
     range(10),
     {"part": "given z"},
+)
+OWN = Grid(
+    "I(X;Y), I(X;Y|Z)",
+    own_shapes.sample,
+    {"name": tuple(own_shapes.SHAPES), "n": (300, 500, 1000, 2000), "dz": (0, 1, 3, 5)},
+    range(10),
+    {"part": "own"},
 )
 NOTHING = Grid(
     "I(X;Y) = 0",
@@ -171,6 +181,42 @@ def behind_in(rows: pd.DataFrame, peer: str) -> bool:
     return bool(more.mean() > NOISE * more.std() / math.sqrt(len(more))) if len(more) > 1 else False
 
 
+OWN_NOTES = """
+The 24 shapes of own_shapes.py, on which constants were chosen: means over {seeds} datasets of each. dz = 0: without z.
+{before} Coverage is that of the default's nominal 95% intervals.
+""".strip()
+
+
+def by_shape(rows: pd.DataFrame) -> list[dict[str, object]]:
+    """Mean errors of the default, by shape and number of columns of z."""
+    default = rows[rows.method == common.DEFAULT]
+    errors = default.assign(bias=default.estimate - default.truth).pivot_table(
+        index=["name", "truth"], columns="dz", values="bias", sort=False
+    )
+    return [
+        {"name": name, "truth": truth, **{f"dz = {dz}": bias for dz, bias in line.items()}}
+        for (name, truth), line in errors.iterrows()
+    ]
+
+
+def report_own(options: Namespace, methods: Mapping[str, Method], before: str) -> None:
+    """Run the shapes that constants are tuned on, and write their table."""
+    tasks = replace(OWN, seeds=range(options.seeds)).tasks((*options.methods, *([BEFORE] if options.before else [])))
+    others = frozenset(name for name in methods if not name.startswith("dine"))
+    rows = common.run_from(options, tasks, "own_shapes", methods, others=others, scope=ESTIMATES)
+    common.report(
+        options.output / "own_shapes.md",
+        "# Shapes for tuning",
+        OWN_NOTES.format(seeds=options.seeds, before=before),
+        "## Mean absolute errors",
+        common.markdown(by_size(rows, ["dz", "n"])),
+        "## Mean errors of the default",
+        common.markdown(by_shape(rows)),
+        "## Provenance",
+        common.provenance(rows),
+    )
+
+
 def main() -> None:
     parser = common.parser(__doc__, seeds=len(SHAPED.seeds), methods=METHODS)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
@@ -179,20 +225,23 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="a clone of another version")
     parser.add_argument("--gmm-mi", help="a Python that has gmm-mi")
     parser.add_argument("--neural", action="store_true", help="the neural estimators too")
+    parser.add_argument("--own", action="store_true", help="on the shapes that constants are tuned on")
     options = parser.parse_args()
     before = OtherVersion(options.before) if options.before else None
     methods = methods_of("cmi") | ({BEFORE: before} if before else {})
     methods |= {GMM: GmmMi(options.gmm_mi)} if options.gmm_mi else {}
     methods |= {name: methods_of("mi")[name] for name in NEURAL}
+    named = f'"{BEFORE}": commit {before.commit}.' if before else ""
+    if options.own:
+        report_own(options, methods, named)
+        return
     others = frozenset(name for name in methods if not name.startswith("dine"))
     rows = common.run_from(options, tasks(options), "shapes", methods, others=others, scope=ESTIMATES)
     shaped, given, nothing = (rows[rows.part == part] for part in ("shapes", "given z", "independent"))
     common.report(
         options.output / "shapes.md",
         "# Shapes",
-        NOTES.format(
-            gmm_seeds=GMM_SEEDS, seeds=options.seeds, before=f'"{BEFORE}": commit {before.commit}.' if before else ""
-        ),
+        NOTES.format(gmm_seeds=GMM_SEEDS, seeds=options.seeds, before=named),
         "## Bars",
         common.bar_table(bars(shaped, given) + independent_bars(nothing)),
         "## All shapes, mean absolute errors",

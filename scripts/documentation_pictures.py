@@ -7,39 +7,28 @@ Every one is made by pydine itself from a fixed seed and written to docs/images/
 
 from __future__ import annotations
 
-import io
 import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from PIL import Image
+import shape_pictures
+from drawing import AFTER, BEFORE, FOLDER, LINE, QUIET, FloatArray, panels, plt, points, write
 from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 import pydine
-from pydine.bases.mixture import Gaussians
 from pydine.experiments.conditional import CORRELATIONS
 from pydine.inputs.table import Question
 from pydine.latents.scores import ScoreMap
 from pydine.latents.workshop import Workshop
 from pydine.units.ladder import LadderSettings
 
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
-
-FloatArray = NDArray[np.float64]
-
-FOLDER, DATA = (Path(__file__).parents[1] / "docs" / name for name in ("images", "data"))
+DATA = Path(__file__).parents[1] / "docs" / "data"
 COVERAGE = Path(__file__).parents[1] / "benchmarks" / "results" / "interval_scores.csv"
-DOTS_PER_INCH, COLOURS = 110, 96  # a palette keeps the files small
-BEFORE, AFTER, LINE, QUIET = "#c2571a", "#1f6f8b", "#222222", "0.75"
 CORRELATION = 0.6  # of the noise of x and y in `curved`
 RUNGS = ("marginal", "linear", "additive", "quadratic", "network")
 
@@ -52,19 +41,6 @@ def curved(n: int = 1500) -> tuple[FloatArray, FloatArray, FloatArray]:
     x = np.exp(0.5 * (1.5 * np.sin(1.5 * z) + 0.6 * np.exp(0.5 * z) * a))
     y = np.sinh(0.8 * (z**2 - 1.0) + 0.5 * np.exp(-0.3 * z) * b)
     return x, y, z
-
-
-def panels(count: int, width: float = 3.5, height: float = 3.2, **options: Any) -> tuple[Any, Any]:
-    """A figure with panels side by side."""
-    figure, axes = plt.subplots(1, count, figsize=(width * count, height), layout="constrained", **options)
-    for each in np.atleast_1d(axes):
-        each.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def points(axes: Any, x: FloatArray, y: FloatArray, **look: Any) -> Any:
-    """A cloud of rows."""
-    return axes.scatter(x, y, **{"s": 5, "linewidths": 0, "alpha": 0.7, **look})
 
 
 def latents() -> Any:
@@ -97,80 +73,6 @@ def normal_scores() -> Any:
     points(right, *scores, color=AFTER)
     right.set(xlabel="normal score of x", ylabel="normal score of y", title=f"normal scores: {same[1]:.3f} nats")
     return figure
-
-
-def shapes() -> Any:
-    """Shapes of dependence, and the estimates at several numbers of rows beside the truth."""
-    sys.path.insert(0, str(FOLDER.parents[1] / "benchmarks"))
-    from known_shapes import SHAPES, sample
-
-    names = ("parabola", "sine", "ring", "clusters", "heteroscedastic", "Clayton copula", "sign switch", "checkerboard")
-    sizes, seeds = (250, 500, 1000, 2000), range(3)
-    figure, axes = plt.subplots(4, 4, figsize=(9.5, 8.5), layout="constrained")
-    for name, cloud, curve in zip(names, axes[:, ::2].flat, axes[:, 1::2].flat, strict=True):
-        shown, truth = sample(name, 1000, 0), SHAPES[name].truth
-        points(cloud, *(ScoreMap.fit(side[:, 0])[1] for side in (shown.x, shown.y)), color=BEFORE, s=3)
-        cloud.set(title=name, xticks=[], yticks=[])
-        found = np.array([[estimate_of(sample(name, n, seed)) for seed in seeds] for n in sizes])
-        curve.axhline(truth, color=LINE, linestyle="--", linewidth=1.0)
-        curve.errorbar(sizes, found.mean(axis=1), found.std(axis=1), color=AFTER, marker="o", markersize=3)
-        curve.set(xscale="log", ylim=(0.0, 1.2 * truth), xticks=sizes, xticklabels=sizes, title="nats by rows")
-        curve.minorticks_off()
-        curve.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def components() -> Any:
-    """Gaussians that follow a shape, and what the mixtures of so many say beside the truth."""
-    sys.path.insert(0, str(FOLDER.parents[1] / "benchmarks"))
-    from known_shapes import SHAPES, sample
-
-    figure, axes = panels(4, width=2.5, height=3.1, sharex=True, sharey=True)
-    data, truth = sample("ring", 1000, 0), SHAPES["ring"].truth
-    rows = np.array([ScoreMap.fit(side[:, 0])[1] for side in (data.x, data.y)])
-    models = [Gaussians.one(rows)]
-    for _ in range(5):
-        models.append(models[-1].doubled(rows, np.cov(rows)))
-    angles = np.linspace(0.0, 2.0 * np.pi, 100)
-    circle = np.array([np.cos(angles), np.sin(angles)])
-    for each, model in zip(axes, (models[0], models[1], models[3], models[5]), strict=True):
-        points(each, *rows, color=QUIET, s=3)
-        for mean, covariance in zip(model.means, model.covariances, strict=True):
-            each.plot(*(mean[:, None] + 1.5 * np.linalg.cholesky(covariance) @ circle), color=AFTER, linewidth=1.2)
-        said, count = model.log_ratio(rows, 1).mean(), len(model.weights)
-        title = f"{count} Gaussian{'s' * (count > 1)}: {said:.2f} nats"
-        each.set(title=title, xlim=(-3, 3), ylim=(-3, 3), aspect="equal")
-    axes[0].set(ylabel="normal score of y")
-    figure.supxlabel(f"A ring, 1000 rows, the truth {truth:.2f} nats: 32 Gaussians begin to follow noise", fontsize=10)
-    return figure
-
-
-def sharpening() -> Any:
-    """A wave given z: as it is, as flows of either side leave it, and after a look at both sides at once."""
-    rng = np.random.default_rng(3)
-    true = rng.uniform(-1.0, 1.0, (2000, 1))
-    wave = np.sin(6.0 * true) + 0.25 * rng.standard_normal(true.shape)
-    z = rng.standard_normal((2000, 3))
-    x = true + np.sin(z.sum(axis=1, keepdims=True)) * np.exp(0.3 * z[:, :1])
-    y = wave + z[:, 1:2] ** 2 - np.tanh(z[:, 2:])
-    question = Question.of(x, y, z)
-    plain = Workshop(question.table, LadderSettings()).flow(question)[1]
-    pointwise = pydine.pointwise_information(x, y, z)
-    rows = [ScoreMap.fit(np.ascontiguousarray(side[:, 0]))[1] for side in (true, wave)]
-    figure, axes = panels(3, width=2.9, height=3.1, sharex=True, sharey=True)
-    titles = "without z", "what flows leave", "sharpened"
-    soft = plain.projection.softened(len(z))(plain.unprojected, plain.z)
-    sides = rows, soft, [side[:, 0] for side in pointwise.latents]
-    for each, (a, b), colour, title in zip(axes, sides, (QUIET, BEFORE, AFTER), titles, strict=True):
-        points(each, a, b, color=colour, s=3)
-        each.set(title=title, xlim=(-3, 3), ylim=(-3, 3), xlabel="latent of x")
-    axes[0].set(ylabel="latent of y")
-    return figure
-
-
-def estimate_of(data: Any) -> float:
-    """The default's estimate of a dataset."""
-    return pydine.mutual_information(data.x, data.y, data.z).value
 
 
 def ladder() -> Any:
@@ -466,9 +368,10 @@ def scale() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     "latents": latents,
     "normal-scores": normal_scores,
-    "shapes": shapes,
-    "components": components,
-    "sharpening": sharpening,
+    "shapes": shape_pictures.shapes,
+    "components": shape_pictures.components,
+    "classes": shape_pictures.classes,
+    "sharpening": shape_pictures.sharpening,
     "ladder": ladder,
     "residuals": residuals,
     "calibration": calibration,
@@ -490,14 +393,6 @@ PICTURES: dict[str, Callable[[], Any]] = {
 }
 if COVERAGE.exists():  # and then docs/intervals.md must show it
     PICTURES["coverage"] = coverage
-
-
-def write(figure: Any, path: Path) -> None:
-    """Write a figure as a small PNG."""
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=DOTS_PER_INCH)
-    plt.close(figure)
-    Image.open(drawn).convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 
 def main(names: list[str]) -> None:

@@ -39,13 +39,23 @@ class TestEdges:
         assert with_them.held_out.mean() > without.held_out.mean() + 0.03
         assert abs(with_them.value - BLOCKS) < abs(without.value - BLOCKS)
         assert with_them.classes > 0.8
-        assert without.classes == 0.0
+        assert 0.0 < with_them.edge < 0.1
+        assert without.classes == without.edge == 0.0
 
     def test_given_z(self):
         estimate = mutual_information(*given_z(*blocks(1000)))
         assert estimate.value == pytest.approx(BLOCKS, abs=0.15)
         low, high = estimate.confidence_interval()
         assert low < BLOCKS < high
+
+    @pytest.mark.parametrize("n", [500, 2000])
+    def test_intervals_allow_for_edges_between_knots(self, n):
+        """Log-ratios of tiles are all the same, so sampling alone would make for no error at all."""
+        rng = np.random.default_rng(0)
+        column = rng.integers(4, size=n)
+        row = 2 * rng.integers(2, size=n) + column % 2
+        low, high = mutual_information(column + rng.random(n), row + rng.random(n)).confidence_interval()
+        assert low < np.log(2.0) < high
 
     def test_a_curve_is_left_to_gaussians(self):
         assert fitted(latents_of(*parabola(1000))).classes < 0.3

@@ -79,15 +79,16 @@ def test_corrections_are_averaged_by_weight() -> None:
         assert mean == pytest.approx(0.25 * one + 0.75 * other)
 
 
-@given(amounts, amounts)
-def test_shapes_add_to_the_errors(optimism: float, by_neighbours: float) -> None:
+@given(amounts, amounts, amounts)
+def test_shapes_add_to_the_errors(optimism: float, by_neighbours: float, edge: float) -> None:
     plain = with_unlearned(0.5, 0.3)
-    assert plain.beside(0.0, 0.0) == plain
-    more = plain.beside(optimism, by_neighbours)
+    assert plain.beside(0.0, 0.0, 0.0) == plain
+    more = plain.beside(optimism, by_neighbours, edge)
     assert (more.value, more.added) == (plain.value, plain.added)
     assert more.below >= plain.below
     assert more.above >= plain.above
-    assert more.above == plain.beside(optimism, 0.0).above  # neighbours only ever add
+    assert more.above == plain.beside(optimism, 0.0, edge).above  # neighbours only ever add
+    assert more.below == plain.beside(optimism, by_neighbours, 0.0).below  # edges only ever hide
 
 
 def test_many_pairs_are_each_as_one_alone() -> None:

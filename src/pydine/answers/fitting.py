@@ -223,9 +223,9 @@ def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned
     if plain or not shapes:
         fast = sum(part.weight * _mean_sensitivity(part, unlearned) for part in plain) / rest
         weights, corrections = [*weights, rest], [*corrections, with_unlearned(value, unlearned, min(dx, dy), fast)]
-    optimism = sum(part.weight * part.base.optimism for part in parts)
-    found = sum(part.weight * part.base.by_neighbours for part in parts)
-    return weighted(weights, corrections).beside(optimism, found)
+    bases = [(part.weight, part.base) for part in parts]
+    optimism, found = (sum(w * b.optimism for w, b in bases), sum(w * b.by_neighbours for w, b in bases))
+    return weighted(weights, corrections).beside(optimism, found, sum(w * b.edge for w, b in bases))
 
 
 def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Settings) -> Learned:

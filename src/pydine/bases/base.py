@@ -53,8 +53,9 @@ class FittedBase:
         base (see `average.of_all_rows`).
     by_neighbours : float
         What nearest neighbours have added to the value, in nats (see `neighbours.completed`).
-    classes : float
-        For a stack: the weight of latent classes in it, between 0 and 1.
+    classes, edge : float
+        For a stack: the weight of latent classes in it, between 0 and 1, and the share of the rows over which an edge
+        of theirs extends, times that weight.
     """
 
     name: str
@@ -68,6 +69,7 @@ class FittedBase:
     slope: float = 0.0
     by_neighbours: float = 0.0
     classes: float = 0.0
+    edge: float = 0.0
 
     @cached_property
     def held_out(self) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,8 +35,16 @@ class Classes:
         Densities of the two columns in each class, relative to the standard normal one, at evenly spaced probabilities.
     """
 
+    kind: ClassVar[str] = "classes"
+
     weights: FloatArray
     profiles: FloatArray
+
+    @property
+    def edge(self) -> float:
+        """The share of the rows over which an edge extends: from one knot to the next."""
+        knots: int = self.profiles.shape[1]
+        return 1.0 / knots
 
     @classmethod
     def of(cls, weights: FloatArray, means: FloatArray, covariances: FloatArray, rows: FloatArray) -> Classes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,9 @@ FIRST_GAIN, FULL_GAIN, LOOK_AHEAD = 0.5, 2.0, 3
 @dataclass(frozen=True)
 class Gaussians:
     """A mixture of Gaussians: weights (k,), means (k, d) and covariances (k, d, d)."""
+
+    kind: ClassVar[str] = "Gaussians"
+    edge: ClassVar[float] = 0.0  # they have none
 
     weights: FloatArray
     means: FloatArray
@@ -110,10 +114,9 @@ class MixtureBase:
                 held_out = np.empty(latents.n_rows)
                 for ratio, rows in zip(ratios, folds, strict=True):
                     held_out[rows] = ratio[rows]
-                is_of_classes = isinstance(models[0], Classes)
-                name = f"{len(models[0].weights)} {'classes' if is_of_classes else 'Gaussians'}"
+                name, edge = f"{len(models[0].weights)} {models[0].kind}", models[0].edge
                 ratio = MixtureRatio(maps, models, dx)
-                members.append(Member(name, ratio, held_out, _averaged(ratios), share, is_of_classes))
+                members.append(Member(name, ratio, held_out, _averaged(ratios), share, edge))
         return members
 
 

@@ -50,8 +50,8 @@ class Member:
         Log-ratios of the sample's rows, in nats: by models that have not seen the row, and in-sample, by `log_ratio`.
     trust : float
         How far it may count, between 0 and 1.
-    is_of_classes : bool
-        Whether it is a mixture of latent classes.
+    edge : float
+        For a mixture of latent classes: the share of the rows over which an edge of theirs extends; 0 for others.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Member:
     held_out: FloatArray
     seen: FloatArray
     trust: float = 1.0
-    is_of_classes: bool = False
+    edge: float = 0.0
 
     @classmethod
     def of(cls, base: FittedBase, latents: Latents) -> Member:
@@ -138,9 +138,17 @@ class Stack:
         error = max(self.anchor.standard_error, mean_and_error(self.held_out)[1])
         optimism = 2.0 * max(gain - float((self.held_out - self.anchor.held_out).mean()), 0.0)
         evaluate = partial(np.asarray, self.held_out)
-        classes = float(self.weights @ np.array([member.is_of_classes for member in self.members]))
+        edges = np.array([member.edge for member in self.members])
         return FittedBase(
-            name, self.anchor.value + gain, error, ratio, evaluate, details, optimism=optimism, classes=classes
+            name,
+            self.anchor.value + gain,
+            error,
+            ratio,
+            evaluate,
+            details,
+            optimism=optimism,
+            classes=float(self.weights @ (edges > 0.0)),
+            edge=float(self.weights @ edges),
         )
 
 

@@ -102,6 +102,19 @@ def test_a_shape_that_neighbours_have_a_say_in(tmp_path):
     assert InformationEstimate.from_json(model.information_.to_json()).to_json() == model.information_.to_json()
 
 
+def test_a_shape_with_edges(tmp_path):
+    def blocks(seed):
+        rng = np.random.default_rng(seed)
+        column = rng.integers(4, size=400)
+        return column + rng.random(400), column % 2 + rng.random(400)
+
+    model = DINE().fit(*blocks(0))
+    assert sum(weight for name, weight in model.information_.details["mixture"].items() if "classes" in name) > 0.5
+    again = loaded(model, tmp_path)
+    np.testing.assert_array_equal(model.pointwise(*blocks(1)), again.pointwise(*blocks(1)))
+    assert again.information_ == model.information_
+
+
 def test_it_can_be_saved_and_fitted_again(model, tmp_path):
     again = loaded(model, tmp_path)
     first = (tmp_path / "model.npz").read_bytes()

@@ -16,7 +16,7 @@ from pydine._version import __version__
 from pydine.answers import fitting, policy
 from pydine.answers import mixed as mixed_answers
 from pydine.archive import Refused, Schema
-from pydine.bases import average, elliptical, flow, mixture, stack
+from pydine.bases import average, classes, elliptical, flow, mixture, stack
 from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
 from pydine.inputs import table
@@ -50,6 +50,7 @@ MODEL = Schema(
         average._AverageRatio,
         flow._DirectionRatio,
         mixture.Gaussians,
+        classes.Classes,
         mixture.MixtureRatio,
         stack.StackRatio,
         fitting.NewRows,

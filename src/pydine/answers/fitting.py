@@ -219,8 +219,8 @@ def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned
     plain = [part for part in parts if part.base.name not in SHAPED] if unlearned > 0.0 else []
     weights = [part.weight for part in shapes]
     corrections = [with_hidden(value, *_sensitivity(part), part.base.classes) for part in shapes]
-    rest = 1.0 - sum(weights)
     if plain or not shapes:
+        rest = sum(part.weight for part in plain) if plain else 1.0
         fast = sum(part.weight * _mean_sensitivity(part, unlearned) for part in plain) / rest
         weights, corrections = [*weights, rest], [*corrections, with_unlearned(value, unlearned, min(dx, dy), fast)]
     bases = [(part.weight, part.base) for part in parts]

@@ -44,7 +44,9 @@ def site(tmp_path_factory):
 def pictures():
     spec = importlib.util.spec_from_file_location(SCRIPT.stem, SCRIPT)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPT.parent)  # of the modules that it draws with
+        spec.loader.exec_module(module)
     return module
 
 

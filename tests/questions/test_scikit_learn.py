@@ -33,7 +33,6 @@ def failures(estimator, expected):
     """Names of the checks that do not hold."""
     found = check_estimator(estimator, on_fail=None, on_skip=None, expected_failed_checks=expected)
     assert len(found) > 40
-    print([(check["check_name"], check["exception"]) for check in found if check["status"] == "failed"])
     return {check["check_name"] for check in found if check["status"] in ("failed", "xfail")}
 
 

@@ -190,19 +190,16 @@ The 24 shapes of own_shapes.py, on which constants were chosen: means over {seed
 def by_shape(rows: pd.DataFrame) -> list[dict[str, object]]:
     """Mean errors of the default, by shape and number of columns of z."""
     default = rows[rows.method == common.DEFAULT]
-    errors = default.assign(bias=default.estimate - default.truth).pivot_table(
-        index=["name", "truth"], columns="dz", values="bias", sort=False
-    )
+    errors = default.pivot_table(index=["name", "truth"], columns="dz", values="bias", sort=False)
     return [
         {"name": name, "truth": truth, **{f"dz = {dz}": bias for dz, bias in line.items()}}
         for (name, truth), line in errors.iterrows()
     ]
 
 
-def report_own(options: Namespace, methods: Mapping[str, Method], before: str) -> None:
+def report_own(options: Namespace, methods: Mapping[str, Method], others: frozenset[str], before: str) -> None:
     """Run the shapes that constants are tuned on, and write their table."""
     tasks = replace(OWN, seeds=range(options.seeds)).tasks((*options.methods, *([BEFORE] if options.before else [])))
-    others = frozenset(name for name in methods if not name.startswith("dine"))
     rows = common.run_from(options, tasks, "own_shapes", methods, others=others, scope=ESTIMATES)
     common.report(
         options.output / "own_shapes.md",
@@ -232,10 +229,10 @@ def main() -> None:
     methods |= {GMM: GmmMi(options.gmm_mi)} if options.gmm_mi else {}
     methods |= {name: methods_of("mi")[name] for name in NEURAL}
     named = f'"{BEFORE}": commit {before.commit}.' if before else ""
-    if options.own:
-        report_own(options, methods, named)
-        return
     others = frozenset(name for name in methods if not name.startswith("dine"))
+    if options.own:
+        report_own(options, methods, others, named)
+        return
     rows = common.run_from(options, tasks(options), "shapes", methods, others=others, scope=ESTIMATES)
     shaped, given, nothing = (rows[rows.part == part] for part in ("shapes", "given z", "independent"))
     common.report(

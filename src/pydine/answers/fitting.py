@@ -377,7 +377,7 @@ def _fit_bases(
     stack, student, sharp = _shapes(by_column, some, folds, plain, plain if by_column[1] is latents else None)
     seen = _some(sharp[1], some).seen()
     compared = [plain, student, stack.as_base("mixture"), _flow_base(settings).fit_beside(stack, seen)]
-    weights = weights_of(compared, nested=2)
+    weights = weights_of(compared)
     maps = (by_column, sharp, sharp)
     parts = (*alone, *(Part(0.0, *fitted_flow, base) for fitted_flow, base in zip(maps, compared[1:], strict=True)))
     held_out = np.array([base.held_out for base in compared])

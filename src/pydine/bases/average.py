@@ -8,48 +8,26 @@ from functools import partial
 
 import numpy as np
 
-from pydine.bases.base import FittedBase, LogRatio, in_errors, mean_and_error
-from pydine.kernels.mixing import smooth_step
+from pydine.bases.base import FittedBase, LogRatio, mean_and_error
 from pydine.latents.flows import Latents
 from pydine.types import FloatArray, RowArray
-
-# answer: gains in held-out log-ratio, in standard errors, at which a richer base begins to count, and counts alone.
-TAKES_OVER = 2.0, 4.0
-ADDS = 0.0, 2.0  # answer: as TAKES_OVER, for a base that has all members of the one before it and more
+from pydine.units.evidence import evidence
 
 ROWS_AT_ONCE = 1 << 14  # memory: whose log-ratios are computed together
 
 
-def weights_of(bases: Sequence[FittedBase], nested: int = 1) -> FloatArray:
+def weights_of(bases: Sequence[FittedBase]) -> FloatArray:
     """Weights of several bases, ordered from plain to rich, shape (bases,).
 
-    A richer base takes over from the average of the plainer ones as far as it predicts held-out rows better than they
-    do: not at all if its gain is below two standard errors, altogether from four on. What a plain base loses to the
-    noise of its estimated covariance does not count as a gain of the others (`FittedBase.promise`). The last `nested`
-    bases are stacks, each of which has the members of the one before it. None of them is riskier than the others, so
-    they are averaged first, each with a weight as soon as it is better at all, and take over together.
-    """
-    plain, rich = bases[: len(bases) - nested], bases[len(bases) - nested :]
-    within, held = _climbed(rich, ADDS)
-    if not plain:
-        return within
-    weights, below = _climbed(plain, TAKES_OVER)
-    share = smooth_step(in_errors(held - below), *TAKES_OVER)
-    return np.concatenate([weights * (1.0 - share), within * share])
-
-
-def _climbed(bases: Sequence[FittedBase], errors: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
-    """Weights of several bases, and their average (n,).
-
-    `errors` are the standard errors of its gain at which each base begins to take over from those before it, and at
-    which it has.
+    A richer base takes over from the average of the plainer ones by the `evidence` of held-out rows. What a plain base
+    loses to the noise of its estimated covariance does not count as a gain of the others (`FittedBase.promise`).
     """
     weights, held = np.ones(1), bases[0].promise
     for base in bases[1:]:
-        share = smooth_step(in_errors(base.promise - held), *errors)
+        share = evidence(base.promise - held)
         weights = np.append(weights * (1.0 - share), share)
         held = (1.0 - share) * held + share * base.promise
-    return weights, held
+    return weights
 
 
 def averaged(bases: Sequence[FittedBase]) -> FittedBase:

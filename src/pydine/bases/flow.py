@@ -8,18 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.average import TAKES_OVER
-from pydine.bases.base import FittedBase, in_errors, mixed
+from pydine.bases.base import FittedBase, mixed
 from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.look import Look
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.stack import Member, Stack
 from pydine.bases.student import StudentBase
-from pydine.kernels.mixing import smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
+from pydine.units.evidence import evidence
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import some_of
 from pydine.units.unit import MARGINAL, FittedUnit
@@ -27,9 +26,6 @@ from pydine.work.cache import UnitCache, fit_units
 from pydine.work.plan import Unit, autoregressive
 from pydine.work.tasks import UnitTask
 
-# answer: gains in held-out log-ratio over the stack so far, in standard errors, at which flows begin to count, and
-# count in full. For the first direction it is an upper bound of its gain, for the second the gain of the first.
-FIRST_DIRECTION, SECOND_DIRECTION = (0.0, 1.0), (1.0, 2.0)
 # answer: the share of the rows that flows are fitted to at first (`look`), and how many rows that must be to save time.
 # For weak dependence between 3 to 8 columns, a fifth of the rows detects less, and two fifths take longer to detect no
 # more; with this share, twelve such samples of 10,000 rows keep their estimates.
@@ -70,11 +66,10 @@ class FlowBase:
         if worth == 0.0:
             return stack.as_base("flow")
         flows = _Direction(first, latents, self)
-        part = worth * smooth_step(in_errors(_joined(stack, flows.most()) - stack.held_out), *FIRST_DIRECTION)
+        part = worth * evidence(_joined(stack, flows.most()) - stack.held_out)
         larger = stack.joined_by(flows.member(), part) if part > 0.0 else stack
         for side in second:
-            part = smooth_step(in_errors(larger.held_out - stack.held_out), *SECOND_DIRECTION)
-            part *= smooth_step(in_errors(larger.held_out - stack.anchor.promise), *SECOND_DIRECTION)
+            part = min(evidence(larger.held_out - plainer) for plainer in (stack.held_out, stack.anchor.promise))
             larger = larger.joined_by(_Direction(side, latents, self).member(), part) if part > 0.0 else larger
         return larger.as_base("flow")
 
@@ -86,7 +81,7 @@ class FlowBase:
         to some of the rows first would take as long.
         """
         rows = int(LOOK_SHARE * min(latents.n_rows, self.ladder.max_rows))
-        shaped = smooth_step(in_errors(stack.held_out - stack.anchor.held_out), *TAKES_OVER)
+        shaped = evidence(stack.held_out - stack.anchor.held_out)
         if shaped == 1.0 or rows < FEWEST_LOOKED_AT or max(latents.dimensions[:2]) == 1:
             return 1.0
         columns = _Columns.of(side, latents)

@@ -8,11 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from pydine.bases.average import TAKES_OVER
-from pydine.bases.base import in_errors, mixed
+from pydine.bases.base import mixed
 from pydine.bases.stack import Stack
-from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray, RowArray
+from pydine.units.evidence import evidence
 from pydine.units.ladder import LadderSettings, fit_ladder
 from pydine.units.rungs.linear import LINEAR
 from pydine.units.rungs.rung import Rung
@@ -63,16 +62,16 @@ class Look:
 
         seeing = self._flows(self.seeing)
         most = seeing - self._sum(self.seeing, lambda _: MARGINAL)  # an upper bound, as in `flow`
-        part = smooth_step(in_errors(joined(most) - held - stack.unsteady), *TAKES_OVER)
+        part = evidence(joined(most) - held - stack.unsteady)
         if part == 0.0:
             return 0.0
         ratios = seeing - self._flows(self.alone)
-        part *= smooth_step(in_errors(joined(ratios) - held - stack.unsteady), *TAKES_OVER)
+        part *= evidence(joined(ratios) - held - stack.unsteady)
         if part == 0.0:
             return 0.0
         lines = self._sum(self.seeing, self._line) - self._sum(self.alone, self._line)
         more = joined(lines, ratios) - joined(lines) - stack.unsteady
-        return part * smooth_step(in_errors(more), *TAKES_OVER)
+        return part * evidence(more)
 
     @cached_property
     def _others(self) -> RowArray:

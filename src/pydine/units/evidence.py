@@ -1,0 +1,42 @@
+"""The rule of evidence: how far a richer model counts beside a plainer one, by the rows that neither has seen.
+
+It is used wherever models compete: rungs of a ladder, members of a stack, bases of the latents, models of columns of any
+kind. Each row's gain is by how much the richer model predicts it better, in nats. The sum over rows is what Bayesian
+model averaging would compare with the prior, if held-out rows stood for the marginal likelihood (pseudo-BMA), but it is
+itself uncertain: other rows would have another sum. Pseudo-BMA+ (Yao, Vehtari, Simpson and Gelman 2018) averages the
+weight over Bayesian-bootstrap draws of the rows. Their sum is close to normal, with the variance of a sum over rows, and
+the mean of a logistic function over a normal variable is close to a logistic function again (MacKay 1992). So nothing is
+drawn, and the weight is a smooth function of the rows' gains that does not depend on their order.
+
+Few rows that agree count by their nats, and many that disagree by their standard errors: one number, the prior, takes
+the place of a threshold in each of these units.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pydine.kernels.mixing import total
+from pydine.types import FloatArray
+
+# answer: nats that a richer model has to gain to count as much as a plainer one, so that independent data stay at zero.
+# 2 to 8 do equally well on 24 shapes other than those reported; with less, one independent sample in a hundred is not.
+PRIOR = 6.0
+# answer: of two models, the one whose weight is smaller than this does not count, and need not be fitted any further;
+# from there on its weight rises.
+LEAST = 0.1
+
+
+def evidence(gains: FloatArray) -> float:
+    """The weight of a richer model beside a plainer one, from 0 to 1.
+
+    Parameters
+    ----------
+    gains : ndarray, shape (n,)
+        Held-out log-density of each row under the richer model less that under the plainer one, in nats.
+    """
+    gain = float(total(gains))
+    centred = gains - gain / len(gains)
+    spread = float(total(centred * centred))
+    weight = 1.0 / (1.0 + float(np.exp(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0))))
+    return min(max((weight - LEAST) / (1.0 - 2.0 * LEAST), 0.0), 1.0)

@@ -14,6 +14,7 @@ from typing import Any
 import llvmlite.binding as ll
 import numba as nb
 from numba.core import event as events
+from numba.core.registry import CPUDispatcher
 
 from pydine.disk import only_one, write_whole
 from pydine.kernels.machine_code import KEPT, keep, place
@@ -43,6 +44,23 @@ def sources_digest(package: Path) -> str:
 SOURCES_DIGEST = sources_digest(Path(__file__).parents[1])
 
 
+class _Kernel(CPUDispatcher):
+    """A compiled function that Ctrl-C interrupts as it interrupts any other.
+
+    Numba runs Python when it hands over what a function returns. A signal that came meanwhile is handled there, and its
+    KeyboardInterrupt would become the cause of a SystemError.
+    """
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            return super().__call__(*arguments)
+        except SystemError as error:
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, KeyboardInterrupt):
+                cause = cause.__cause__ or cause.__context__
+            raise (error if cause is None else KeyboardInterrupt) from None
+
+
 def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that releases the GIL, and keep the machine code on disk where that is possible.
 
@@ -59,6 +77,7 @@ def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Call
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": allocates}
         dispatcher = nb.njit(**options, inline="always" if inlined else "never")(function)
         if not inlined:
+            dispatcher.__class__ = _Kernel
             keep(dispatcher, SOURCES_DIGEST)
         return dispatcher
 

@@ -21,7 +21,7 @@ import pandas as pd
 
 from pydine.experiments import runner
 from pydine.experiments.methods import foreign, methods_of
-from pydine.experiments.provenance import BEYOND, code_version, commit, git
+from pydine.experiments.provenance import SCOPES, code_version, commit, git
 from pydine.experiments.runner import Method, Task
 
 RESULTS = Path(__file__).parent / "results"
@@ -120,7 +120,7 @@ def _origins(rows: pd.DataFrame) -> str:
         return f"{len(rows)} rows.{warning}"
     counts = rows[["code", "commit", "confirmed"]].value_counts()
     codes = "; ".join(f"{_held(*names)} ({count} rows)" for names, count in counts.items())
-    current = {code_version(scope=scope) for scope in BEYOND}
+    current = {code_version(scope=scope) for scope in SCOPES}
     is_old = ~(rows.code.isin(current) | rows.confirmed.isin(current))
     return f"{codes}.{' **Some of earlier code: run with --renew.**' * bool(is_old.any())}{warning}"
 

@@ -2,89 +2,82 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import subprocess
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
+from typing import NamedTuple
 
 import pydine
+from pydine.experiments.imports import Package
 
-# Files and folders of the package whose code affects answers; those that a version does not have are passed over.
-CORE = (
-    "types.py",
-    "settings.py",
-    "inputs",
-    "kernels",
-    "units",
-    "work",
-    "latents",
-    "bases",
-    "nulls",
-    "answers",
-    "questions",
-    "results/intervals.py",
-    "engine",
-    "data.py",
-    "information.py",
-    "bases.py",
-    "dependence.py",
-    "screening.py",
-    "estimation.py",
-    "independence.py",
-    "pairwise.py",
-    "selection.py",
-    "ranking.py",
-)
-NOT_CORE = ("inputs/files",)  # which format a table is kept in changes no number
+PACKAGE = Path(pydine.__file__).parent
 ALL, ESTIMATES, TESTS = "all", "estimates", "tests"
 MIXED_ESTIMATES, MIXED_TESTS = "estimates of any kind", "tests of any kind"
-_OF_KINDS = ("latents/kinds/*", "kernels/segments*", "bases/kinds/*", "answers/mixed*")
-_BESIDE_ESTIMATES = ("nulls/*", "questions/[!m]*")
-_BESIDE_TESTS = (
-    "kernels/segments*",
-    "bases/[!c]*",
-    "bases/classes*",
-    "kernels/classes*",
-    "kernels/gaussians*",
-    "kernels/neighbours*",
-    "results/intervals*",
-    "answers/relearning*",
-    "questions/[!i]*",
+
+
+class Scope(NamedTuple):
+    """A kind of figure: the public names that give it, all of them if none, and modules that it does not depend on."""
+
+    names: tuple[str, ...]
+    beside: tuple[str, ...]
+
+
+# How an answer is shown changes neither numbers nor times of estimates.
+_SHOWN = ("pydine.show",)
+# Where work is done, and how machine code and units are kept, changes times but no numbers: tests of threads, engines,
+# caches and other CPUs check it.
+_KEPT = (
+    "pydine.archive",
+    "pydine.disk",
+    "pydine.kernels.compilation",
+    "pydine.kernels.machine_code",
+    "pydine.questions.saved",
+    "pydine.work.cache",
+    "pydine.work.engines",
+    "pydine.work.execution",
+    "pydine.work.parcels",
+    "pydine.work.threads",
 )
-# For each kind of figure, the files that it does not depend on, as patterns. Continuous columns use no model of labels
-# or steps, estimates use no test, and p-values use no base except for the closed form. Other tests check that all doors
-# give the same numbers, so that one door stands for all.
-BEYOND = {
-    ALL: (),
-    ESTIMATES: (*_OF_KINDS, *_BESIDE_ESTIMATES),
-    TESTS: (*_OF_KINDS, *_BESIDE_TESTS),
-    MIXED_ESTIMATES: _BESIDE_ESTIMATES,
-    MIXED_TESTS: _BESIDE_TESTS,
+# Continuous columns go through no model of labels or steps.
+_OF_KINDS = ("pydine.answers.mixed", "pydine.bases.kinds", "pydine.latents.kinds")
+# P-values go through no base except for the closed form.
+_BESIDE_TESTS = (
+    "pydine.answers.relearning",
+    "pydine.bases.classes",
+    "pydine.bases.flow",
+    "pydine.bases.mixture",
+    "pydine.bases.neighbours",
+    "pydine.bases.sharpening",
+    "pydine.bases.stack",
+    "pydine.bases.student",
+)
+# Other tests check that all entry points give the same numbers, so that one stands for all.
+SCOPES = {
+    ALL: Scope((), _SHOWN),
+    ESTIMATES: Scope(("mutual_information", "DINE"), (*_SHOWN, *_KEPT, *_OF_KINDS, "pydine.nulls")),
+    TESTS: Scope(("independence_test",), (*_SHOWN, *_KEPT, *_OF_KINDS, *_BESIDE_TESTS)),
+    MIXED_ESTIMATES: Scope(("mutual_information", "DINE"), (*_SHOWN, *_KEPT, "pydine.nulls")),
+    MIXED_TESTS: Scope(("independence_test",), (*_SHOWN, *_KEPT, *_BESIDE_TESTS)),
 }
-PACKAGE = Path(pydine.__file__).parent
 
 
-def code_version(package: Path = PACKAGE, scope: str = ALL) -> str:
+def code_version(folder: Path = PACKAGE, scope: str = ALL) -> str:
     """Return eight hexadecimal digits that change when the code behind an answer does.
 
     Parameters
     ----------
-    package
+    folder
         Folder of the package, by default the one that is running.
     scope
-        What the answer is: a key of ``BEYOND``.
+        What the answer is: a key of ``SCOPES``.
 
     Returns
     -------
     str
-        Digest of the files in ``CORE`` that it may depend on, without comments, docstrings, layout and imports, and
-        wherever they lie: rewording and moving code does not make a result out of date.
+        Digest of all modules that its entry points import, directly or not: see `Package.digest`. Rewording, renaming
+        and moving modules does not make a result out of date; importing a name from other code does.
     """
-    files = (_code(path.read_text(encoding="utf-8")) for path in _core_files(package, BEYOND[scope]))
-    digests = sorted(hashlib.sha256(code.encode()).digest() for code in files)
-    return hashlib.sha256(b"".join(digests)).hexdigest()[:8]
+    package, (names, beside) = Package(folder), SCOPES[scope]
+    return package.digest(names or package.public, beside)
 
 
 def commit(package: Path = PACKAGE) -> str:
@@ -116,38 +109,3 @@ def git(folder: Path, *arguments: str) -> str:
     except (OSError, subprocess.CalledProcessError):
         return ""
     return done.stdout.strip()
-
-
-def _core_files(package: Path, beyond: Sequence[str]) -> Iterator[Path]:
-    left_out = [package / name for name in NOT_CORE]
-    for name in sorted(CORE):
-        entry = package / name
-        for path in [entry] if entry.is_file() else sorted(entry.rglob("*.py")):
-            inside = path.relative_to(package).as_posix()
-            if not any(path.is_relative_to(folder) for folder in left_out) and not any(
-                fnmatch(inside, pattern) for pattern in beyond
-            ):
-                yield path
-
-
-def _code(source: str) -> str:
-    """Source without comments, docstrings, layout and imports."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.If):
-            node.body = [part for part in node.body if not _is_words(part) and not _is_import(part)] or [ast.Pass()]
-    return ast.unparse(tree)
-
-
-def _is_import(statement: ast.stmt) -> bool:
-    """Whether it says where a name is from: `import a`, `from a import b`."""
-    return isinstance(statement, ast.Import | ast.ImportFrom)
-
-
-def _is_words(statement: ast.stmt) -> bool:
-    """Whether it is a string that stands by itself: a docstring, or a remark."""
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )

@@ -130,7 +130,7 @@ def run(
     foreign
         Methods that are not this library's: their rows do not depend on its code, and record none.
     scope
-        The kind of figure, which says on what code the rows depend: see `pydine.experiments.provenance.BEYOND`.
+        The kind of figure, which says on what code the rows depend: see `pydine.experiments.provenance.SCOPES`.
     console
         Where progress is shown: standard error unless given.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pydine.experiments.provenance import code_version
+from harness.provenance import code_version
 
 COMMAND = Path(__file__).parents[2] / "benchmarks" / "stale.py"
 

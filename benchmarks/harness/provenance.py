@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pydine
-from pydine.experiments.imports import Package
+from harness.imports import Package
 
 PACKAGE = Path(pydine.__file__).parent
 ALL, ESTIMATES, TESTS = "all", "estimates", "tests"

@@ -10,8 +10,8 @@ import pytest
 import pydine
 from golden import data
 from golden.questions import sides
-from pydine.experiments.imports import Package
-from pydine.experiments.provenance import (
+from harness.imports import Package
+from harness.provenance import (
     ESTIMATES,
     MIXED_ESTIMATES,
     MIXED_TESTS,

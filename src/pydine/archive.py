@@ -12,12 +12,12 @@ stands in an object of one key::
     {"same": 7}                           the 7th object or array of the file, counted as they end, once more
 
 A class is read and written only if the schema lists it: to keep another frozen dataclass, add it to the list. A field
-that was added later and has a default may be missing in a file; anything else that does not fit is refused. Whoever made
-a file up gets no further than a constructor: fields are held against their annotations (`suits`), arrays must be finite,
-and the constructors of classes whose arrays compiled code reads refuse shapes that do not fit each other.
+that was added later and has a default may be missing in a file; anything else that does not fit is refused. Whoever
+made a file up gets no further than a constructor: fields are held against their annotations (`suits`), arrays must be
+finite, and the constructors of classes whose arrays compiled code reads refuse shapes that do not fit each other.
 
-Arrays stand in a file in the order in which the head names them, each once and without gaps. So what is read takes no more
-room than the file, and how much the head takes is bounded by its commas and brackets before it is parsed.
+Arrays stand in a file in the order in which the head names them, each once and without gaps. So what is read takes no
+more room than the file, and how much the head takes is bounded by its commas and brackets before it is parsed.
 
 The file ends in a digest of all its other bytes, so that a flipped bit or a missing end is noticed before anything is
 read. It guards against damage, not against somebody who writes a file on purpose.
@@ -330,10 +330,10 @@ class _Reader:
         if wrong:
             raise ValueError(f"{name} has other fields: {', '.join(wrong)}")
         hints = _hints(cls, tuple(self._classes.values()))
-        values = {field: self.value(item) for field, item in held.items()}
-        for field, value in values.items():
-            if not suits(hints.get(field, Any), value):
-                raise ValueError(f"the {field} of a {name} cannot be what it holds")
+        values = {part: self.value(item) for part, item in held.items()}
+        for part, value in values.items():
+            if not suits(hints.get(part, Any), value):
+                raise ValueError(f"the {part} of a {name} cannot be what it holds")
         made = getattr(cls, "remade", cls)(**values)
         if not isinstance(made, tuple):
             self._known.append(made)

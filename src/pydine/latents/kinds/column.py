@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.inputs.kinds import Kind
-from pydine.types import FloatArray, IntArray
+from pydine.types import FloatArray, IntArray, must_fit
 from pydine.units.unit import FittedUnit
 
 ROWS_PER_FREQUENCY = 5.0  # answer: rows per value and cell of a discrete context for frequencies to be the model
@@ -88,10 +88,13 @@ class Column(ABC):
 
     KIND: ClassVar[Kind]
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place")  # in files; the rest follows from them
+    values: FloatArray
+    place: Place
 
     def __init__(self, values: FloatArray) -> None:
+        must_fit(self, values.ndim == 1 and len(values) > 0)
         self.values = values
-        self.place: Place = ("", 0)
+        self.place = ("", 0)
 
     @classmethod
     def remade(cls, values: FloatArray, **more: Any) -> Self:

@@ -7,16 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.kernels.mixing import mixture_log_density, mixture_weights, smooth_step, total
+from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
 from pydine.types import FloatArray
+from pydine.units.evidence import evidence
 from pydine.units.folds import Fold
 from pydine.units.rungs.rung import Rung
 from pydine.units.unit import Model
 
-# answer: gains in held-out log-likelihood over the rungs below, in nats, at which a rung begins to count and counts in
-# full. If its true weight is 0, twice the gain is, with equal probability, 0 or chi-square with one degree of freedom:
-# levels of 0.04 and 0.001.
-FIRST_GAIN, FULL_GAIN = 1.5, 4.5
 # answer: a rung is dropped at the end of the climb if that costs less held-out log-likelihood than this, in nats: a
 # fifth of what it takes to begin to count. The mixture hardly changes, and there is less to average over folds.
 TAKEN_OVER = 0.3
@@ -42,7 +39,7 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
     little time is spent on networks. One that adds little counts in part, so that no single row decides.
     """
     densities = [fold.marginal_density]
-    likelihood = mixture_likelihood(densities)
+    held = mixture_of(densities)
     models: list[Model] = []
     kept: list[Rung] = []
     trusted: dict[str, float] = {}
@@ -51,16 +48,16 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
             continue
         model, steps = fold.fit(rung, watched=True)
         density = fold.density_of(model)
-        with_it = mixture_likelihood([*densities, density])
+        with_it = mixture_of([*densities, density])
         if rung.name not in trusted:
-            trusted[rung.name] = smooth_step(with_it - likelihood, FIRST_GAIN, FULL_GAIN)
+            trusted[rung.name] = evidence(with_it - held, fold.share)
         if trusted[rung.name] == 0.0:
             continue
-        likelihood = with_it
+        held = with_it
         models.append(model)
         densities.append(density)
         kept.append(replace(rung, iterations=steps))
-    needed = needed_of(densities, likelihood)
+    needed = needed_of(densities, float(total(held)))
     counted = np.array([densities[0], *(densities[1 + j] for j in needed)])
     trust = np.array([1.0, *(trusted[kept[j].name] for j in needed)])
     return Climbed([kept[j] for j in needed], trust, [models[j] for j in needed], counted)
@@ -81,12 +78,13 @@ def needed_of(densities: list[FloatArray], likelihood: float) -> list[int]:
     needed = list(range(len(densities) - 1))
     for j in needed[1:]:
         others = [i for i in needed if i != j]
-        if mixture_likelihood([densities[0], *(densities[1 + i] for i in others)]) > likelihood - TAKEN_OVER:
+        if total(mixture_of([densities[0], *(densities[1 + i] for i in others)])) > likelihood - TAKEN_OVER:
             needed = others
     return needed
 
 
-def mixture_likelihood(densities: list[FloatArray]) -> float:
-    """Log-likelihood of rows under the best mixture of models, in nats."""
+def mixture_of(densities: list[FloatArray]) -> FloatArray:
+    """Log-densities (n,) of rows under the mixture of models that predicts them best, in nats."""
     models = np.array(densities)
-    return float(total(mixture_log_density(models, mixture_weights(models))))
+    mixture: FloatArray = mixture_log_density(models, mixture_weights(models))
+    return mixture

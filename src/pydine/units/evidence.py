@@ -27,16 +27,18 @@ PRIOR = 6.0
 LEAST = 0.1
 
 
-def evidence(gains: FloatArray) -> float:
+def evidence(gains: FloatArray, share: float = 1.0) -> float:
     """The weight of a richer model beside a plainer one, from 0 to 1.
 
     Parameters
     ----------
     gains : ndarray, shape (n,)
         Held-out log-density of each row under the richer model less that under the plainer one, in nats.
+    share : float
+        Which share of the rows they are. One fold's gains stand for all rows: their sum is extrapolated.
     """
-    gain = float(total(gains))
-    centred = gains - gain / len(gains)
-    spread = float(total(centred * centred))
+    gain = float(total(gains)) / share
+    centred = gains - gain * share / len(gains)
+    spread = float(total(centred * centred)) / share**2
     weight = 1.0 / (1.0 + float(np.exp(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0))))
     return min(max((weight - LEAST) / (1.0 - 2.0 * LEAST), 0.0), 1.0)

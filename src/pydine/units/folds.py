@@ -76,6 +76,11 @@ class Fold:
         return cls(i, t, x, t_held, x_held, settings, shared)
 
     @property
+    def share(self) -> float:
+        """The share of the rows that are held out."""
+        return len(self.x_held[0]) / (len(self.x_held[0]) + len(self.x[0]))
+
+    @property
     def marginal_density(self) -> FloatArray:
         """Log-density of the held-out rows without their context."""
         return marginal_log_density(self.t_held)

@@ -16,19 +16,19 @@ from pydine.bases.gaussian import GaussianBase
 from pydine.bases.stack import Member, Stack
 from pydine.bases.student import StudentBase
 from pydine.kernels.gaussians import fit_gaussians, gaussians_log_ratio, split_gaussians
-from pydine.kernels.mixing import mixture_log_density, mixture_weights, smooth_step, total
+from pydine.kernels.mixing import mixture_log_density, mixture_weights
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray, must_fit
+from pydine.units.evidence import evidence
 from pydine.units.rows import dealt
 
 MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
 ITERATIONS, TOLERANCE = 15, 1e-4  # answer: of EM after each split, the latter in nats a row; more add nothing
-# answer: gains in the first fold's held-out log-likelihood, in nats, at which a mixture begins to count and counts in
-# full: gains, over the smaller mixtures, of this one and the next larger ones together, LOOK_AHEAD in all.
-FIRST_GAIN, FULL_GAIN, LOOK_AHEAD = 0.5, 2.0, 3
+# answer: a mixture counts by what it and the next larger ones add to the smaller ones, so many in all
+LOOK_AHEAD = 3
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,11 @@ class _Fold:
     def of(cls, scores: FloatArray, held: RowArray) -> _Fold:
         return cls(np.ascontiguousarray(np.delete(scores, held, axis=1)), np.ascontiguousarray(scores[:, held]))
 
+    @property
+    def share(self) -> float:
+        """The share of the rows that are held out."""
+        return self.held.shape[1] / (self.held.shape[1] + self.rows.shape[1])
+
     def doublings(self) -> Iterator[Gaussians]:
         """Mixtures of 2, 4, 8, ... components, as many as rows allow."""
         (d, n), model = self.rows.shape, Gaussians.one(self.rows)
@@ -191,16 +196,16 @@ def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[tuple[Model,
     """
     steps: list[tuple[Model, ...]] = []
     trust: list[float] = []
-    held, likelihoods = plain, [_likelihood(plain)]
+    held, best = plain, [_best(plain)]
 
     def added(below: int) -> float:
-        gain = likelihoods[min(below + LOOK_AHEAD, len(likelihoods) - 1)] - likelihoods[below]
-        return (trust[-1] if trust else 1.0) * smooth_step(gain, FIRST_GAIN, FULL_GAIN)
+        gains = best[min(below + LOOK_AHEAD, len(best) - 1)] - best[below]
+        return (trust[-1] if trust else 1.0) * evidence(gains, fold.share)
 
     for step in fold.steps(dx):
         steps.append(step)
         held = np.vstack([held, *(model.log_ratio(fold.held, dx) for model in step)])
-        likelihoods.append(_likelihood(held))
+        best.append(_best(held))
         if len(steps) >= LOOK_AHEAD:
             trust.append(added(len(trust)))
             if trust[-1] == 0.0:
@@ -211,9 +216,10 @@ def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[tuple[Model,
     return steps[: len(counted)], counted
 
 
-def _likelihood(held: FloatArray) -> float:
-    """Log-likelihood ratio of rows under the best mixture of models (members, n), in nats."""
-    return float(total(mixture_log_density(held, mixture_weights(held))))
+def _best(held: FloatArray) -> FloatArray:
+    """Log-ratios (n,) of rows under the mixture of models (members, n) that predicts them best."""
+    best: FloatArray = mixture_log_density(held, mixture_weights(held))
+    return best
 
 
 def _averaged(ratios: FloatArray) -> FloatArray:

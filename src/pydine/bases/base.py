@@ -123,9 +123,3 @@ def or_independent(ratios: FloatArray, folds: Sequence[RowArray]) -> FloatArray:
 def mean_and_error(values: FloatArray) -> tuple[float, float]:
     """Mean of rows and its standard error."""
     return float(values.mean()), float(values.std() / np.sqrt(len(values)))
-
-
-def in_errors(gains: FloatArray) -> float:
-    """The mean of rows in units of its standard error; 0 if they are all the same."""
-    gain, error = mean_and_error(gains)
-    return gain / error if error > 0.0 else 0.0

@@ -9,21 +9,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from pydine.bases.base import in_errors
 from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, is_singular, wishart_bias
 from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.parts import codes_of_columns
 from pydine.bases.kinds.tables import TableFit, entropy, fit_table
-from pydine.kernels.mixing import smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
+from pydine.units.evidence import evidence
 from pydine.units.rows import some_of
 
-# answer: gains in held-out log-ratio over independence, in standard errors, at which densities begin to count, and
-# count alone: chosen on families of our own, weakly dependent and independent. Less than for a richer base over a plain
-# one, since the closed form cannot see dependence that changes its sign with z.
-TAKES_OVER = 1.0, 3.0
 MOST_ROWS = 5000  # answer: to fit densities to, to save time; tables, residuals and tests use all rows
 LEAST_LEFT = 1e-12  # guard: least unexplained share of an entropy, for its logarithm
 
@@ -79,7 +74,7 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     bound = entropy_bound(columns)
     value = min(found.value, bound)
     error = max(found.standard_error, least_error(value, bound, len(found.held_out)))
-    share = smooth_step(in_errors(found.held_out), *TAKES_OVER)
+    share = evidence(found.held_out)
     if share < 1.0 and (latents := maker.latents(columns)) is not None:
         value, error = _averaged((share, value, error), closed_form(latents, bound))
     return replace(found, value=value, standard_error=error, hidden=share * found.hidden, bound=bound)

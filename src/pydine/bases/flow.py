@@ -36,10 +36,10 @@ LOOK_SHARE, FEWEST_LOOKED_AT = 1.0 / 3.0, 2000
 class FlowBase:
     """Conditional flows of the latents: E[ln p(y | x, z) - ln p(y | z)] on held-out rows (paper, density-based CMI).
 
-    The side with fewer columns is predicted from the other, so that fewer flows are fitted. Where both have as many, y
-    is predicted from x and, if that finds more than the plain bases and mixtures of Gaussians do, x from y as well. All
-    are stacked: flows that find nothing more get no weight. Where rows and columns are many and mixtures have found
-    nothing beyond the plain bases, flows are first fitted to some of the rows, to decide whether to fit them to all.
+    The side with fewer columns is predicted from the other, so that fewer flows are fitted; where both have as many, y
+    is predicted from x. They are stacked with the plain bases and with mixtures: flows that find nothing more get no
+    weight. Where rows and columns are many and mixtures have found nothing beyond the plain bases, flows are first
+    fitted to some of the rows, to decide whether to fit them to all.
 
     Parameters
     ----------
@@ -61,17 +61,13 @@ class FlowBase:
     def fit_beside(self, stack: Stack, latents: Latents) -> FittedBase:
         """Fit the flows, and add them to a stack of models of the same latents."""
         dx, dy, _ = latents.dimensions
-        first, *second = ("y", "x") if dx == dy else ("y",) if dy < dx else ("x",)
-        worth = self._worth(first, stack, latents)
+        side = "y" if dy <= dx else "x"
+        worth = self._worth(side, stack, latents)
         if worth == 0.0:
             return stack.as_base("flow")
-        flows = _Direction(first, latents, self)
+        flows = _Direction(side, latents, self)
         part = worth * evidence(_joined(stack, flows.most()) - stack.held_out)
-        larger = stack.joined_by(flows.member(), part) if part > 0.0 else stack
-        for side in second:
-            part = min(evidence(larger.held_out - plainer) for plainer in (stack.held_out, stack.anchor.promise))
-            larger = larger.joined_by(_Direction(side, latents, self).member(), part) if part > 0.0 else larger
-        return larger.as_base("flow")
+        return (stack.joined_by(flows.member(), part) if part > 0.0 else stack).as_base("flow")
 
     def _worth(self, side: str, stack: Stack, latents: Latents) -> float:
         """How far flows are worth fitting to all rows, between 0 and 1, by what flows of some of the rows find.

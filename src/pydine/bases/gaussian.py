@@ -77,8 +77,7 @@ def algorithmic_error(latents: Latents) -> float:
     """Standard deviation of the closed form, in nats, over the arbitrary choice of which rows are in which fold.
 
     Each fold's models by themselves would give another value, and the deviation of these values tells that of the
-    values of whole partitions. Several partitions share the choice of rungs, so averaging over them reduces the error
-    by less than it would if they were independent.
+    values of whole partitions.
     """
     if latents.fold_products is None:
         return 0.0

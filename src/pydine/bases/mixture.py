@@ -161,7 +161,7 @@ class _Fold:
     @property
     def share(self) -> float:
         """The share of the rows that are held out."""
-        return self.held.shape[1] / (self.held.shape[1] + self.rows.shape[1])
+        return float(self.held.shape[1] / (self.held.shape[1] + self.rows.shape[1]))
 
     def doublings(self) -> Iterator[Gaussians]:
         """Mixtures of 2, 4, 8, ... components, as many as rows allow."""

@@ -46,7 +46,7 @@ class Latents:
         The functions of z that are projected out, if they are evaluated already.
     two_valued : tuple of bool
         Which latents are those of columns with two distinct values.
-    fold_products : ndarray, shape (folds x partitions, dx + dy, dx + dy), optional
+    fold_products : ndarray, shape (folds, dx + dy, dx + dy), optional
         The cross-products that the flows of each fold alone would give.
     view : View, optional
         The canonical order and signs in which a base sees the latents; without it, they are seen as they are.

@@ -18,7 +18,7 @@ from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.projection import Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
-from pydine.units.ladder import LadderSettings, n_partitions
+from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View, column_order
 from pydine.units.unit import FittedUnit
 from pydine.work.cache import UnitCache, fit_units
@@ -217,10 +217,9 @@ class Workshop:
 
     def _n_folds(self, units: Sequence[Unit]) -> int:
         """The number of folds whose own latents are made; 0 if there are too many rows, or no unit has a context."""
-        n = self.table.n_samples
-        if n > ROWS_KEPT or not any(u.context for u in units):
+        if self.table.n_samples > ROWS_KEPT or not any(u.context for u in units):
             return 0
-        return self.settings.folds * n_partitions(min(n, self.settings.max_rows))
+        return self.settings.folds
 
     def _make(self, units: Sequence[Unit], by_fold: bool = True) -> list[Made]:
         """Fit units, and map the table's rows with them."""

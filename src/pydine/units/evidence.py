@@ -1,12 +1,13 @@
 """The rule of evidence: how far a richer model counts beside a plainer one, by the rows that neither has seen.
 
-It is used wherever models compete: rungs of a ladder, members of a stack, bases of the latents, models of columns of any
-kind. Each row's gain is by how much the richer model predicts it better, in nats. The sum over rows is what Bayesian
-model averaging would compare with the prior, if held-out rows stood for the marginal likelihood (pseudo-BMA), but it is
-itself uncertain: other rows would have another sum. Pseudo-BMA+ (Yao, Vehtari, Simpson and Gelman 2018) averages the
-weight over Bayesian-bootstrap draws of the rows. Their sum is close to normal, with the variance of a sum over rows, and
-the mean of a logistic function over a normal variable is close to a logistic function again (MacKay 1992). So nothing is
-drawn, and the weight is a smooth function of the rows' gains that does not depend on their order.
+It is used wherever models compete: rungs of a ladder, mixtures of more and more components, bases of the latents,
+models of columns of any kind. Each row's gain is by how much the richer model predicts it better, in nats. The sum over
+rows is what Bayesian model averaging would compare with the prior, if held-out rows stood for the marginal likelihood
+(pseudo-BMA), but it is itself uncertain: other rows would have another sum. Pseudo-BMA+ (Yao, Vehtari, Simpson and
+Gelman 2018) averages the weight over Bayesian-bootstrap draws of the rows. Their sum is close to normal, with the
+variance of a sum over rows, and the mean of a logistic function over a normal variable is close to a logistic function
+again (MacKay 1992). So nothing is drawn, and the weight is a smooth function of the rows' gains that does not depend on
+their order.
 
 Few rows that agree count by their nats, and many that disagree by their standard errors: one number, the prior, takes
 the place of a threshold in each of these units.
@@ -38,7 +39,7 @@ def evidence(gains: FloatArray, share: float = 1.0) -> float:
         Which share of the rows they are. One fold's gains stand for all rows: their sum is extrapolated.
     """
     gain = float(total(gains)) / share
-    centred = gains - gain * share / len(gains)
-    spread = float(total(centred * centred)) / share**2
+    centred = gains - gains.mean()
+    spread = float(total(centred * centred)) / share**2  # the variance of the extrapolated sum
     weight = 1.0 / (1.0 + float(np.exp(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0))))
     return min(max((weight - LEAST) / (1.0 - 2.0 * LEAST), 0.0), 1.0)

@@ -16,13 +16,9 @@ from pydine.units.unit import Model
 
 SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 
-# answer: n rows get PARTITION_ROWS / n partitions, rounded down, at least 1 and at most MOST_PARTITIONS: the more rows
-# there are, the less an answer depends on the partition (benchmarks/partitions.py), and the longer another one takes.
-PARTITION_ROWS, MOST_PARTITIONS = 1200, 4
 
-
-def partitions(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:
-    """Which rows each fold holds out, fold by fold of one partition after the other.
+def held_out_rows(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:
+    """Which rows each fold holds out.
 
     Rows are dealt out in the order of the target's absolute value. Ties are broken by the sum of the context's absolute
     values, then by the target's sign, and then by the context column by column: all columns have the same scores, so
@@ -34,13 +30,7 @@ def partitions(target: FloatArray, context: FloatArray, settings: LadderSettings
     in_order = np.array(keys)[:, order]
     if (in_order[:, 1:] == in_order[:, :-1]).all(axis=0).any():  # rows that are told apart by their context alone
         order = np.lexsort([*context, *keys])
-    order = some_of(order, settings.max_rows)
-    return [rows for i in range(n_partitions(len(order))) for rows in dealt(order, settings.folds, i)]
-
-
-def n_partitions(n: int) -> int:
-    """How many partitions n rows get: the fewer rows there are, the more it matters which fold each of them is in."""
-    return int(np.clip(PARTITION_ROWS // n, 1, MOST_PARTITIONS))
+    return dealt(some_of(order, settings.max_rows), settings.folds)
 
 
 @dataclass(frozen=True)
@@ -68,9 +58,8 @@ class Fold:
         settings: LadderSettings,
         shared: SharedRungs,
     ) -> Fold:
-        """The fold that holds out the i-th of the sets of rows, and learns from the others of its partition."""
-        first = i - i % settings.folds
-        others = [held[j] for j in range(first, first + settings.folds) if j != i]
+        """The fold that holds out the i-th of the sets of rows, and learns from the others."""
+        others = [rows for j, rows in enumerate(held) if j != i]
         parts = np.concatenate(others), held[i]
         (t, t_held), (x, x_held) = ([np.take(a, rows, axis=-1) for rows in parts] for a in (target, context))
         return cls(i, t, x, t_held, x_held, settings, shared)

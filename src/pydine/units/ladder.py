@@ -18,7 +18,7 @@ import numpy as np
 
 from pydine.types import FloatArray
 from pydine.units.climb import climb
-from pydine.units.folds import Fold, SharedRungs, n_partitions, partitions
+from pydine.units.folds import Fold, SharedRungs, held_out_rows
 from pydine.units.rows import row_marks, signs
 from pydine.units.rungs.registry import rungs_for
 from pydine.units.rungs.rung import RungsFor
@@ -27,7 +27,7 @@ from pydine.units.stacking import Stack
 from pydine.units.steps import middles, negated
 from pydine.units.unit import MARGINAL, FittedUnit
 
-__all__ = ["LadderSettings", "SharedRungs", "cross_fit_ladder", "fit_ladder", "held_out_likelihood", "n_partitions"]
+__all__ = ["LadderSettings", "SharedRungs", "cross_fit_ladder", "fit_ladder", "held_out_likelihood"]
 
 
 def fit_ladder(
@@ -109,7 +109,7 @@ def fit_folds(
     middle = middles(target)
     sign = float(signs(middle[None], row_marks(np.vstack([middle, context])))[0])
     target = negated(target, sign)
-    held = partitions(target, context, settings)
+    held = held_out_rows(target, context, settings)
     folds = [Fold.of(i, target, context, held, settings, shared) for i in range(len(held))]
     climbed = climb(folds[0], rungs(len(context), folds[0].x.shape[1], settings))
     models, densities = [climbed.models], [climbed.densities]
@@ -118,4 +118,4 @@ def fit_folds(
         models.append(fitted)
         densities.append(np.array([fold.marginal_density, *map(fold.density_of, fitted)]))
     names = ["marginal", *(rung.name for rung in climbed.rungs)]
-    return Stack(settings.folds, held, sign, names, climbed.trust, models, densities)
+    return Stack(held, sign, names, climbed.trust, models, densities)

@@ -38,19 +38,18 @@ def outwards(columns: FloatArray) -> RowArray:
     return order
 
 
-def dealt(order: RowArray, folds: int, partition: int = 0) -> list[RowArray]:
+def dealt(order: RowArray, folds: int) -> list[RowArray]:
     """Deal rows out to folds: of every `folds` consecutive rows in the order, each fold gets one, at random.
 
-    So all folds have the same share of central and of outlying rows. `partition` is the number of the partition: each
-    has draws of its own.
+    So all folds have the same share of central and of outlying rows.
     """
-    return [order[places] for places in _places(len(order), folds, (SEED, partition))]
+    return [order[places] for places in _places(len(order), folds)]
 
 
 @lru_cache(maxsize=PARTITIONS_KEPT)
-def _places(n: int, folds: int, seeds: tuple[int, ...]) -> tuple[RowArray, ...]:
+def _places(n: int, folds: int) -> tuple[RowArray, ...]:
     """The places in an order of n rows that each fold gets: all units and bases deal alike."""
-    rng = np.random.default_rng(seeds)
+    rng = np.random.default_rng((SEED, 0))
     neighbours = np.tile(np.arange(folds), (-(-n // folds), 1))
     labels = rng.permuted(neighbours, axis=1).ravel()[:n]
     return tuple(np.flatnonzero(labels == i) for i in range(folds))

@@ -18,13 +18,10 @@ DERIVATIVES = 2.0  # answer: that the effect of the context is assumed to have, 
 class Stack:
     """What was fitted in every fold: the rows held out, the models, and their log-densities of those rows.
 
-    Where rows are few there are several partitions, one after the other, of `count` folds each.
-
     The first row of each of `densities` is the marginal rung's, which has no model. `trust` says how far the held-out
     rows of the first fold support each rung, between 0 and 1; `sign` is the sign with which the target was learned.
     """
 
-    count: int
     rows: list[RowArray]
     sign: float
     names: list[str]
@@ -35,11 +32,9 @@ class Stack:
     def weights(self, without: int | None = None) -> FloatArray:
         """Weights of the rungs that maximise the likelihood of held-out rows, scaled by `trust`, shape (rungs,).
 
-        The rows are those of all folds or, if one is left out (`without`), of the other folds of its partition.
+        The rows are those of all folds or, if one is left out (`without`), of the others.
         """
-        first = 0 if without is None else without - without % self.count
-        last = len(self.densities) if without is None else first + self.count
-        held = [self.densities[j] for j in range(first, last) if j != without]
+        held = [densities for j, densities in enumerate(self.densities) if j != without]
         weights: FloatArray = mixture_weights(np.hstack(held)) * self.trust
         weights /= weights.sum()
         return weights
@@ -47,13 +42,12 @@ class Stack:
     def held_out(self, n: int) -> FloatArray:
         """Log-densities of n rows under models that have not seen them, shape (n,); NaN for rows that are in no fold.
 
-        The weights of a fold's mixture come from the other folds. Several partitions are mixed evenly.
+        The weights of a fold's mixture come from the other folds.
         """
-        held = np.full((len(self.rows) // self.count, n), np.nan)
+        held = np.full(n, np.nan)
         for i, (rows, densities) in enumerate(zip(self.rows, self.densities, strict=True)):
-            held[i // self.count, rows] = mixture_log_density(densities, self.weights(without=i))
-        mixed: FloatArray = mixture_log_density(held, np.full(len(held), 1.0 / len(held))) if len(held) > 1 else held[0]
-        return mixed
+            held[rows] = mixture_log_density(densities, self.weights(without=i))
+        return held
 
     def unit(self) -> FittedUnit:
         """The fitted unit: rungs of negligible weight are dropped, and the folds' models of a rung share its weight."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
 from pydine.types import FloatArray, RowArray, must_fit
-from pydine.units.folds import partitions
+from pydine.units.folds import held_out_rows
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import column_order, row_marks, signs
 from pydine.units.steps import is_stepped, negated
@@ -263,14 +263,14 @@ class ByParts:
 
     @classmethod
     def unseen(cls, conditional: Conditional, settings: LadderSettings) -> ByParts:
-        """To each row apply the models that were fitted without it; the partitions into folds are derived again."""
+        """To each row apply the models that were fitted without it; which rows a fold holds out is derived again."""
         column, context, units = conditional.column, conditional.context.values, []
         for (some, target), unit in zip(column.pieces(column.values), conditional.units, strict=True):
             rows = np.arange(context.shape[1])[some]
             every = np.arange(len(rows))
             parts = [[_Part.of(every, unit, target)]]
             if unit.models:
-                held = partitions(negated(target, unit.sign), np.ascontiguousarray(context[:, rows]), settings)
+                held = held_out_rows(negated(target, unit.sign), np.ascontiguousarray(context[:, rows]), settings)
                 folds = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
                 left = np.setdiff1d(every, np.concatenate(held[: settings.folds]))
                 more = [_Part.of(left, unit, target)] if len(left) else []

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.folds import held_out_rows
@@ -243,13 +242,13 @@ class ByParts:
     n : int
         Number of rows.
     units : tuple of tuple
-        For each unit its rows, and for each partition of them the parts.
+        For each unit its rows, and the parts of these.
     evened : callable
         Averages log-densities (n,) over rows with equal values.
     """
 
     n: int
-    units: tuple[tuple[RowArray, list[list[_Part]]], ...]
+    units: tuple[tuple[RowArray, list[_Part]], ...]
     evened: Callable[[FloatArray], FloatArray]
 
     @classmethod
@@ -258,7 +257,7 @@ class ByParts:
         units = []
         for (some, target), unit in zip(conditional.column.pieces(values), conditional.units, strict=True):
             rows = np.arange(len(values))[some]
-            units.append((rows, [[_Part.of(np.arange(len(rows)), unit, target)]]))
+            units.append((rows, [_Part.of(np.arange(len(rows)), unit, target)]))
         return cls(len(values), tuple(units), _as_they_are)
 
     @classmethod
@@ -268,49 +267,31 @@ class ByParts:
         for (some, target), unit in zip(column.pieces(column.values), conditional.units, strict=True):
             rows = np.arange(context.shape[1])[some]
             every = np.arange(len(rows))
-            parts = [[_Part.of(every, unit, target)]]
+            parts = [_Part.of(every, unit, target)]
             if unit.models:
                 held = held_out_rows(negated(target, unit.sign), np.ascontiguousarray(context[:, rows]), settings)
-                folds = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
-                left = np.setdiff1d(every, np.concatenate(held[: settings.folds]))
-                more = [_Part.of(left, unit, target)] if len(left) else []
-                starts = range(0, len(held), settings.folds)
-                parts = [[*folds[i : i + settings.folds], *more] for i in starts]
+                parts = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
+                left = np.setdiff1d(every, np.concatenate(held))
+                parts += [_Part.of(left, unit, target)] if len(left) else []
             units.append((rows, parts))
         return cls(context.shape[1], tuple(units), conditional.evened)
 
     def log_density(self, context: FloatArray) -> FloatArray:
         """Log-densities of the rows with a context (c, n), in nats, shape (n,)."""
         total: FloatArray = np.zeros(context.shape[1])
-        for rows, partitioned in self.units:
-            densities = np.empty((len(partitioned), len(rows)))
-            for density, parts in zip(densities, partitioned, strict=True):
-                for part in parts:
-                    density[part.rows] = part.log_density(context[:, rows[part.rows]])
-            total[rows] += _evenly(densities)
+        for rows, parts in self.units:
+            for part in parts:
+                total[rows[part.rows]] += part.log_density(context[:, rows[part.rows]])
         return self.evened(total)
 
     def given_each(self, contexts: FloatArray) -> FloatArray:
         """Log-densities with each of g contexts (c, g), each the same for all rows, in nats, shape (g, n)."""
         total: FloatArray = np.zeros((contexts.shape[1], self.n))
-        for rows, partitioned in self.units:
-            found = np.empty((len(partitioned), len(total), len(rows)))
-            for each, parts in zip(found, partitioned, strict=True):
-                for part in parts:
-                    each[:, part.rows] = part.given_each(contexts)
-            for g in range(len(total)):
-                total[g, rows] += _evenly(np.ascontiguousarray(found[:, g]))
+        for rows, parts in self.units:
+            for part in parts:
+                total[:, rows[part.rows]] += part.given_each(contexts)
         return np.array([self.evened(each) for each in total])
 
 
 def _as_they_are(densities: FloatArray) -> FloatArray:
     return densities
-
-
-def _evenly(densities: FloatArray) -> FloatArray:
-    """The even mixture of log-densities (k, n), shape (n,)."""
-    if len(densities) == 1:
-        only: FloatArray = densities[0]
-        return only
-    mixed: FloatArray = mixture_log_density(densities, np.full(len(densities), 1.0 / len(densities)))
-    return mixed

@@ -11,7 +11,6 @@ import numpy as np
 from pydine.bases.base import FittedBase, mixed
 from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
-from pydine.bases.look import Look
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.stack import Member, Stack
 from pydine.bases.student import StudentBase
@@ -20,16 +19,10 @@ from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 from pydine.units.evidence import evidence
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import some_of
 from pydine.units.unit import MARGINAL, FittedUnit
 from pydine.work.cache import UnitCache, fit_units
 from pydine.work.plan import Unit, autoregressive
 from pydine.work.tasks import UnitTask
-
-# answer: the share of the rows that flows are fitted to at first (`look`), and how many rows that must be to save time.
-# For weak dependence between 3 to 8 columns, a fifth of the rows detects less, and two fifths take longer to detect no
-# more; with this share, twelve such samples of 10,000 rows keep their estimates.
-LOOK_SHARE, FEWEST_LOOKED_AT = 1.0 / 3.0, 2000
 
 
 @dataclass(frozen=True)
@@ -38,8 +31,7 @@ class FlowBase:
 
     The side with fewer columns is predicted from the other, so that fewer flows are fitted; where both have as many, y
     is predicted from x. They are stacked with the plain bases and with mixtures: flows that find nothing more get no
-    weight. Where rows and columns are many and mixtures have found nothing beyond the plain bases, flows are first
-    fitted to some of the rows, to decide whether to fit them to all.
+    weight.
 
     Parameters
     ----------
@@ -61,36 +53,9 @@ class FlowBase:
     def fit_beside(self, stack: Stack, latents: Latents) -> FittedBase:
         """Fit the flows, and add them to a stack of models of the same latents."""
         dx, dy, _ = latents.dimensions
-        side = "y" if dy <= dx else "x"
-        worth = self._worth(side, stack, latents)
-        if worth == 0.0:
-            return stack.as_base("flow")
-        flows = _Direction(side, latents, self)
-        part = worth * evidence(_joined(stack, flows.most()) - stack.held_out)
+        flows = _Direction("y" if dy <= dx else "x", latents, self)
+        part = evidence(_joined(stack, flows.most()) - stack.held_out)
         return (stack.joined_by(flows.member(), part) if part > 0.0 else stack).as_base("flow")
-
-    def _worth(self, side: str, stack: Stack, latents: Latents) -> float:
-        """How far flows are worth fitting to all rows, between 0 and 1, by what flows of some of the rows find.
-
-        The more columns there are, the more time networks take even if they find nothing. Where mixtures have found
-        more than the plain bases, flows are worth fitting; where rows are few, or each side is one column, fitting them
-        to some of the rows first would take as long.
-        """
-        rows = int(LOOK_SHARE * min(latents.n_rows, self.ladder.max_rows))
-        shaped = evidence(stack.held_out - stack.anchor.held_out)
-        if shaped == 1.0 or rows < FEWEST_LOOKED_AT or max(latents.dimensions[:2]) == 1:
-            return 1.0
-        columns = _Columns.of(side, latents)
-        look = Look(
-            columns.scores,
-            columns.units(with_other=True),
-            columns.units(with_other=False),
-            some_of(latents.outwards, rows),
-            self.ladder,
-            self.cache,
-            self.n_jobs,
-        )
-        return shaped + (1.0 - shaped) * look.found(stack)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ LEFT, LEFT_BELOW, LEFT_ABOVE = 0.19, 0.1, 0.3
 # other than those reported (benchmarks/own_shapes.py), on which 1.0 to 1.4, 0.5 to 1, 0.3 to 0.5 and 0.7 to 1 do about
 # as well.
 IN_SHAPES, OF_CLASSES, IN_SHAPES_BELOW, IN_SHAPES_ABOVE = 1.2, 0.75, 0.4, 0.8
-UNSHARPENED_ABOVE = 0.15  # answer: as LEFT_ABOVE, of shapes, in case that sharpening has failed; 0.05 to 0.2 do as well
 SATURATION = 0.5  # answer: for each nat that may be hidden: the more may be hidden, the smaller the share put back
 # answer: standard errors of a stack's value, downwards and upwards, for each nat of optimism, and downwards for each
 # nat that nearest neighbours have added: chosen in the same way.
@@ -179,10 +178,8 @@ def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classe
         Weight of classes in the base that has learned the shape, between 0 and 1.
     """
     hidden = np.asarray(0.5 * unlearned @ (squares / (1.0 + squares)))
-    blurred = np.asarray(0.5 * unlearned @ squares)  # if latents had not been sharpened
     added = IN_SHAPES * (1.0 - OF_CLASSES * classes) * hidden
-    above = np.hypot(IN_SHAPES_ABOVE * hidden, UNSHARPENED_ABOVE * blurred / (1.0 + SATURATION * blurred))
-    return Learned(value + added, added, np.ones(()), IN_SHAPES_BELOW * hidden, above)
+    return Learned(value + added, added, np.ones(()), IN_SHAPES_BELOW * hidden, IN_SHAPES_ABOVE * hidden)
 
 
 class LearnedPairs(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from pydine.bases.average import averaged, weights_of
+from pydine.bases.average import averaged
 from pydine.bases.base import FittedBase, LogRatio, mean_and_error, mixed
 from pydine.bases.elliptical import new_scores
 from pydine.kernels.mixing import mixture_log_density, smooth_step
@@ -88,9 +88,6 @@ class Stack:
     held_out, seen : ndarray, shape (n,)
         Log-ratios of the sample's rows under the mixture, in nats.
     weights : ndarray, shape (members,)
-    unsteady : float
-        Nats a row that the noise of estimated parameters costs the plain bases other than the Gaussian one, weighted by
-        how far they count, as far as it is known (`FittedBase.promise`).
     """
 
     anchor: FittedBase
@@ -100,7 +97,6 @@ class Stack:
     held_out: FloatArray
     seen: FloatArray
     weights: FloatArray
-    unsteady: float = 0.0
 
     @classmethod
     def of(cls, plain: Sequence[FittedBase], more: Sequence[Member], latents: Latents, folds: int) -> Stack:
@@ -109,9 +105,7 @@ class Stack:
         average = Member.of(anchor, latents)
         members = (*(Member.of(base, latents) for base in plain), *more)
         nothing, reference = np.zeros(latents.n_rows), 0.5 * (average.held_out + average.seen)
-        counted = [(weight, b) for weight, b in zip(weights_of(plain), plain, strict=True) if b.name != "gaussian"]
-        unsteady = sum(float(weight * (b.promise - b.held_out).mean()) for weight, b in counted)
-        return cls(anchor, reference, held, members, nothing, nothing, np.zeros(0), unsteady)._mixed()
+        return cls(anchor, reference, held, members, nothing, nothing, np.zeros(0))._mixed()
 
     def _mixed(self) -> Stack:
         trust = np.array([member.trust for member in self.members])

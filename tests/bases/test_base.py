@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from scipy.stats import t
 
 from pydine import DINE, mutual_information
-from pydine.bases.base import in_errors, mean_and_error, mixed, or_independent
+from pydine.bases.base import mean_and_error, mixed, or_independent
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.student import StudentBase
@@ -61,11 +61,9 @@ class TestMixing:
         assert np.abs(or_independent(-2.0 - rng.random(300), folds)).max() < 0.01
         np.testing.assert_allclose(or_independent(np.full(300, 2.0), folds), 2.0, atol=0.01)
 
-    def test_means_in_standard_errors(self):
+    def test_means_and_standard_errors(self):
         values = np.resize([0.0, 2.0], 100)
         assert mean_and_error(values) == (1.0, 0.1)
-        assert in_errors(values) == pytest.approx(10.0)
-        assert in_errors(np.ones(5)) == 0.0
 
 
 @pytest.fixture(scope="module", params=NAMES)

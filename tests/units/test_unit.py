@@ -84,7 +84,7 @@ class TestFittedUnit:
         """The folds' mixtures are whole ones, and their average is the unit's: densities show it."""
         target, context = sine_data(n)
         unit = fit_ladder(target, context, SETTINGS)
-        folds = 3 * {600: 2, 250: 4}[n]
+        folds = 3
         parts = [unit.of_fold(i, folds) for i in range(folds)]
         for part in parts:
             assert len(part.models) == len(unit.models) // folds

@@ -374,7 +374,10 @@ def _fit_bases(
         named = Part(1.0, *_named(settings, by_column, some))
         return (named if some is None else named.of_all_rows(some, folds),), {}
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
-    stack, student, sharp = _shapes(by_column, some, folds, plain, plain if by_column[1] is latents else None)
+    # What another projection of z costs is no evidence of a shape, so others compete with the better of two Gaussians.
+    same = plain if by_column[1] is latents else GaussianBase(folds).fit(_some(by_column[1], some).seen())
+    plain = max(plain, same, key=lambda base: float(base.promise.sum()))
+    stack, student, sharp = _shapes(by_column, some, folds, plain, same)
     seen = _some(sharp[1], some).seen()
     compared = [plain, student, stack.as_base("mixture"), _flow_base(settings).fit_beside(stack, seen)]
     weights = weights_of(compared)
@@ -398,12 +401,11 @@ def _some(latents: Latents, some: RowArray | None) -> Latents:
 
 
 def _shapes(
-    fitted: FittedFlow, some: RowArray | None, folds: int, plain: FittedBase, gaussian: FittedBase | None
+    fitted: FittedFlow, some: RowArray | None, folds: int, plain: FittedBase, gaussian: FittedBase
 ) -> tuple[Stack, FittedBase, FittedFlow]:
     """Mixtures of sharpened latents, stacked; the Student base of the latents before; and the sharpened maps.
 
-    `plain` is the Gaussian base that mixtures compete with, and `gaussian` the one of the same latents, if there is one
-    already.
+    `plain` is the Gaussian base that mixtures compete with, and `gaussian` the one of the same latents.
     """
     stack, student = _mixtures(fitted, some, folds, gaussian)
     sharp = _sharpened(fitted, some, stack.as_base("mixture"), [plain, student])

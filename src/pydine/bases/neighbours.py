@@ -6,6 +6,7 @@ edges, but underestimate everything else where rows are few. Together they find 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -40,7 +41,7 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     k rows: then that number takes the place of k.
 
     Nearest neighbours underestimate information and hardly ever overestimate it. So what they add counts only if it is
-    positive, and is shrunk: by the share that its square has of what the square would be with as much noise again.
+    positive, and as far as it is clear: it is multiplied by 1 less its two-sided p-value.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     even = inside + alone - with_x - with_y
     more = even - _of_boxes(base, latents, spots, asked, radii)
     missed, error = mean_and_error(more)
-    share = part * missed**2 / (missed**2 + error**2) if missed > 0.0 else 0.0
+    share = part * math.erf(missed / (math.sqrt(2.0) * error)) if missed > 0.0 else 0.0
     return replace(
         base,
         value=base.value + share * missed,

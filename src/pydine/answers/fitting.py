@@ -190,7 +190,8 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, parts, value, settings)
-    value, error, errors, parted = answered(found.latents, learned, sampling)
+    algorithm = algorithmic_error(found.latents) if settings.has("algorithm") else 0.0
+    value, error, errors, parted = answered(learned, sampling, algorithm)
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
@@ -227,13 +228,17 @@ def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned
         rest = sum(part.weight for part in plain) if plain else 1.0
         fast = sum(part.weight * _mean_sensitivity(part, unlearned) for part in plain) / rest
         weights, corrections = [*weights, rest], [*corrections, with_unlearned(value, unlearned, min(dx, dy), fast)]
-    bases = [(part.weight, part.base) for part in parts]
-    optimism, found = (sum(w * b.optimism for w, b in bases), sum(w * b.by_neighbours for w, b in bases))
-    return weighted(weights, corrections).beside(optimism, found, sum(w * b.edge for w, b in bases))
+    optimism, edge = (
+        sum(p.weight * figure for p, figure in zip(parts, figures, strict=True))
+        for figures in ([part.base.optimism for part in parts], [part.base.edge for part in parts])
+    )
+    return weighted(weights, corrections).beside(optimism, edge)
 
 
 def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Settings) -> Learned:
     """As `learned_of`, and calibrated with data that the flows generate if ``interval="calibrated"``."""
+    if not settings.has("unlearned"):
+        return Learned(*map(np.asarray, (value, 0.0, 1.0, 0.0, 0.0)))
     learned = learned_of(found.latents, parts, value)
     if settings.interval != "calibrated" or found.latents.dimensions[2] == 0 or not isinstance(found.flow, RankFlow):
         return learned
@@ -250,10 +255,9 @@ def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Setti
 
 
 def answered(
-    latents: Latents, learned: Learned, sampling: float
+    learned: Learned, sampling: float, algorithm: float
 ) -> tuple[float, float, tuple[float, float], dict[str, object]]:
     """The value, its standard error, the errors downwards and upwards, and details with their parts."""
-    algorithm = algorithmic_error(latents)
     below, above, error = map(float, learned.errors(np.hypot(sampling, algorithm)))
     uncertainty = {
         "sampling": float(learned.inflation * sampling),
@@ -358,7 +362,8 @@ def _fit_bases(
 ) -> tuple[tuple[Part, ...], dict[str, object]]:
     """Fit the base that the settings name, or all bases, weighted by how well they predict held-out rows."""
     latents, folds = fitted[1], settings.n_folds
-    gaussian = GaussianBase(folds, corrected=settings.algorithm != "paper").fit(latents.seen())
+    corrected = settings.algorithm != "paper" and settings.has("bias")
+    gaussian = GaussianBase(folds, corrected).fit(latents.seen())
     alone = (Part(1.0, *fitted, gaussian),)
     too_few = int(np.ceil((sum(question.dimensions[:2]) + SPARE_ROWS) * folds / (folds - 1) - latents.dof))
     if too_few > 0 and settings.base not in ("auto", "gaussian"):
@@ -377,23 +382,28 @@ def _fit_bases(
     # What another projection of z costs is no evidence of a shape, so others compete with the better of two Gaussians.
     same = plain if by_column[1] is latents else GaussianBase(folds).fit(_some(by_column[1], some).seen())
     plain = max(plain, same, key=lambda base: float(base.promise.sum()))
-    stack, student, sharp = _shapes(by_column, some, folds, plain, same)
+    stack, student, sharp = _shapes(by_column, some, settings, plain, same)
     seen = _some(sharp[1], some).seen()
-    compared = [plain, student, stack.as_base("mixture"), _flow_base(settings).fit_beside(stack, seen)]
+    shapes = [(sharp, stack.as_base("mixture"))]
+    if settings.has("flow"):
+        shapes.append((sharp, _flow_base(settings).fit_beside(stack, seen)))
+    rich = [*((by_column, base) for base in student), *shapes]
+    compared = [plain, *(base for _, base in rich)]
     weights = weights_of(compared)
-    maps = (by_column, sharp, sharp)
-    parts = (*alone, *(Part(0.0, *fitted_flow, base) for fitted_flow, base in zip(maps, compared[1:], strict=True)))
+    parts = (*alone, *(Part(0.0, *maps, base) for maps, base in rich))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
         "weights": {base.name: float(weight) for base, weight in zip(compared, weights, strict=True)},
         "held_out": {base.name: float(held.mean()) for base, held in zip(compared, held_out, strict=True)},
         "gain_over_gaussian": float((weights @ held_out - held_out[0]).mean()),
     }
-    weighted = [part._replace(weight=weight) for part, weight in zip(parts, weights.tolist(), strict=True)]
-    weighted[2:] = [p._replace(base=completed(p.base, seen)) if p.weight > 0.0 else p for p in weighted[2:]]
-    first, *rich = weighted
-    counted = [first, *(part if some is None else part.of_all_rows(some, folds) for part in rich if part.weight > 0.0)]
-    return tuple(part for part in counted if part.weight > 0.0), details
+    first, *others = (part._replace(weight=weight) for part, weight in zip(parts, weights.tolist(), strict=True))
+    others = [part for part in others if part.weight > 0.0]
+    if settings.has("neighbours"):
+        others = [p._replace(base=completed(p.base, seen)) if p.base.name in SHAPED else p for p in others]
+    if some is not None:
+        others = [part.of_all_rows(some, folds) for part in others]
+    return (*([first] if first.weight > 0.0 else ()), *others), details
 
 
 def _some(latents: Latents, some: RowArray | None) -> Latents:
@@ -401,24 +411,29 @@ def _some(latents: Latents, some: RowArray | None) -> Latents:
 
 
 def _shapes(
-    fitted: FittedFlow, some: RowArray | None, folds: int, plain: FittedBase, gaussian: FittedBase
-) -> tuple[Stack, FittedBase, FittedFlow]:
-    """Mixtures of sharpened latents, stacked; the Student base of the latents before; and the sharpened maps.
+    fitted: FittedFlow, some: RowArray | None, settings: Settings, plain: FittedBase, gaussian: FittedBase
+) -> tuple[Stack, list[FittedBase], FittedFlow]:
+    """Mixtures of sharpened latents, stacked; the Student base of the latents before, if any; and the sharpened maps.
 
     `plain` is the Gaussian base that mixtures compete with, and `gaussian` the one of the same latents.
     """
-    stack, student = _mixtures(fitted, some, folds, gaussian)
-    sharp = _sharpened(fitted, some, stack.as_base("mixture"), [plain, student])
-    return stack if sharp is fitted else _mixtures(sharp, some, folds)[0], student, sharp
+    stack, student = _mixtures(fitted, some, settings, gaussian)
+    if not settings.has("sharpening"):
+        return stack, student, fitted
+    sharp = _sharpened(fitted, some, stack.as_base("mixture"), [plain, *student])
+    return stack if sharp is fitted else _mixtures(sharp, some, settings)[0], student, sharp
 
 
 def _mixtures(
-    fitted: FittedFlow, some: RowArray | None, folds: int, gaussian: FittedBase | None = None
-) -> tuple[Stack, FittedBase]:
-    """Mixtures of Gaussians of the latents, stacked with the plain bases, and the Student base among these."""
-    seen = _some(fitted[1], some).seen()
-    student = StudentBase(folds).fit(seen)
-    return MixtureBase(folds).stack([gaussian or GaussianBase(folds).fit(seen), student], seen), student
+    fitted: FittedFlow, some: RowArray | None, settings: Settings, gaussian: FittedBase | None = None
+) -> tuple[Stack, list[FittedBase]]:
+    """Mixtures of Gaussians of the latents, stacked with the plain bases, and the Student base among these, if any."""
+    seen, folds = _some(fitted[1], some).seen(), settings.n_folds
+    student = [StudentBase(folds).fit(seen)] if settings.has("student") else []
+    plain = [gaussian or GaussianBase(folds).fit(seen), *student]
+    if not settings.has("mixture"):
+        return Stack.of(plain, [], seen, folds), student
+    return MixtureBase(folds, settings.has("classes")).stack(plain, seen), student
 
 
 def _sharpened(
@@ -451,7 +466,7 @@ def _named(
     if settings.base == "student":
         return *fitted, StudentBase(folds).fit(_some(fitted[1], some).seen())
     gaussian = GaussianBase(folds).fit(_some(fitted[1], some).seen())
-    stack, _, sharp = _shapes(fitted, some, folds, gaussian, gaussian)
+    stack, _, sharp = _shapes(fitted, some, settings, gaussian, gaussian)
     seen = _some(sharp[1], some).seen()
     base = stack.as_base("mixture") if settings.base == "mixture" else _flow_base(settings).fit_beside(stack, seen)
     return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base])[1]))
@@ -472,6 +487,8 @@ def _by_column(question: Question, settings: Settings, workshop: Workshop, fitte
     is_same = untied is question and is_scalar
     flow, latents = fitted if is_same else workshop.on(untied.table).flow(untied, by_column=True)
     if question.dimensions[2] == 0 or latents.projection is None or not isinstance(flow, RankFlow):
+        return flow, latents
+    if not settings.has("softening"):
         return flow, latents
     soft = latents.projection.softened(latents.n_rows)
     softened = replace(latents, projection=soft, cross_product=soft.cross_product, dof=soft.dof)

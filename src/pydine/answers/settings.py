@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pydine.answers.steps import RUNGS, STEPS
 from pydine.inputs.table import Table
 from pydine.latents.workshop import Workshop
 from pydine.units.ladder import LadderSettings
@@ -48,6 +49,7 @@ class Settings:
     random_state: RandomState = 0
     n_jobs: int | None = None
     cache: UnitCache | None = None
+    without: tuple[str, ...] = ()  # steps that are left out (`steps`), for measurements; no door passes it on
 
     @classmethod
     def of(cls, algorithm: str, **changes: Any) -> Settings:
@@ -74,6 +76,9 @@ class Settings:
             value = getattr(self, name)
             if not is_integer(value) or value < least:
                 raise ValueError(f"{name} must be an integer of at least {least}, but got {value!r}.")
+        for step in self.without:
+            if step not in STEPS:
+                raise ValueError(f"without must name steps among {', '.join(STEPS)}, but got {step!r}.")
         if not isinstance(self.tune, bool | np.bool_):
             raise ValueError(f"tune must be True or False, but got {self.tune!r}.")
         if self.tune and self.algorithm == "paper":
@@ -94,7 +99,12 @@ class Settings:
             iterations=self.max_iter,
             folds=self.n_folds,
             max_rows=self.max_rows,
+            without=tuple(sorted({*RUNGS, "projection"} & {*self.without})),
         )
+
+    def has(self, step: str) -> bool:
+        """Whether a step (`steps`) is not left out."""
+        return step not in self.without
 
     def paper(self) -> PaperSettings:
         """How the paper's flows are fitted."""

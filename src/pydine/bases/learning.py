@@ -36,9 +36,7 @@ LEFT, LEFT_BELOW, LEFT_ABOVE = 0.19, 0.1, 0.3
 # as well.
 IN_SHAPES, OF_CLASSES, IN_SHAPES_BELOW, IN_SHAPES_ABOVE = 1.2, 0.75, 0.4, 0.8
 SATURATION = 0.5  # answer: for each nat that may be hidden: the more may be hidden, the smaller the share put back
-# answer: standard errors of a stack's value, downwards and upwards, for each nat of optimism, and downwards for each
-# nat that nearest neighbours have added: chosen in the same way.
-STACK_BELOW, STACK_ABOVE, NEIGHBOURS_BELOW = 0.1, 1.25, 0.4
+STACK_ABOVE = 1.25  # answer: standard error of a stack's value upwards for each nat of optimism: chosen in the same way
 # answer: standard error upwards of the information of classes, as a share of it, for each knot's share of the rows: too
 # little is said of rows that are less than a knot from an edge. A checkerboard, with three edges a side, needs it; on
 # the 24 shapes, which have fewer, 0 to 1.5 have the same mean interval score to one part in eighty.
@@ -74,19 +72,18 @@ class Learned(NamedTuple):
         below, above = np.hypot(self.inflation * error, self.below), np.hypot(self.inflation * error, self.above)
         return below, above, np.sqrt(0.5 * (below * below + above * above))
 
-    def beside(self, optimism: float, by_neighbours: float, edge: float) -> Learned:
+    def beside(self, optimism: float, edge: float) -> Learned:
         """Add the errors of bases that have learned shapes.
 
         Parameters
         ----------
-        optimism, by_neighbours : float
-            The bases' optimism, and what neighbours added, in nats.
+        optimism : float
+            The bases' optimism, in nats.
         edge : float
             The share of the rows over which an edge of classes extends, times the weight of classes.
         """
-        below = np.hypot(self.below, np.hypot(STACK_BELOW * optimism, NEIGHBOURS_BELOW * by_neighbours))
         missed = EDGE_ABOVE * edge * np.maximum(self.value, 0.0)
-        return self._replace(below=below, above=np.hypot(self.above, np.hypot(STACK_ABOVE * optimism, missed)))
+        return self._replace(above=np.hypot(self.above, np.hypot(STACK_ABOVE * optimism, missed)))
 
 
 def weighted(weights: Sequence[float], corrections: Sequence[Learned]) -> Learned:

@@ -92,9 +92,12 @@ class MixtureBase:
     Parameters
     ----------
     folds : int
+    classes : bool
+        Whether there are mixtures of classes.
     """
 
     folds: int = 3
+    classes: bool = True
 
     def fit(self, latents: Latents) -> FittedBase:
         """Fit the mixtures and stack them with the plain bases."""
@@ -109,9 +112,9 @@ class MixtureBase:
         """Mixtures of 2, 4, 8, ... components or classes, as far as held-out rows of the first fold support them."""
         maps, scores = scores_of(latents)
         folds, dx = dealt(latents.outwards, self.folds), latents.dimensions[0]
-        learned = [_Fold.of(scores, rows) for rows in folds]
+        learned = [_Fold.of(scores, rows, self.classes and (dx, len(scores)) == (1, 2)) for rows in folds]
         first, trust = _climbed(learned[0], dx, np.array([base.held_out[folds[0]] for base in plain]))
-        steps = [first, *(list(islice(fold.steps(dx), len(trust))) for fold in learned[1:])]
+        steps = [first, *(list(islice(fold.steps(), len(trust))) for fold in learned[1:])]
         members = []
         for share, *by_fold in zip(trust, *steps, strict=True):
             for models in zip(*by_fold, strict=True):
@@ -149,14 +152,16 @@ class MixtureRatio:
 
 @dataclass(frozen=True)
 class _Fold:
-    """Rows to learn from, (d, n), and rows that are held out."""
+    """Rows to learn from, (d, n), rows that are held out, and whether there are classes."""
 
     rows: FloatArray
     held: FloatArray
+    classes: bool
 
     @classmethod
-    def of(cls, scores: FloatArray, held: RowArray) -> _Fold:
-        return cls(np.ascontiguousarray(np.delete(scores, held, axis=1)), np.ascontiguousarray(scores[:, held]))
+    def of(cls, scores: FloatArray, held: RowArray, classes: bool) -> _Fold:
+        rows = np.ascontiguousarray(np.delete(scores, held, axis=1))
+        return cls(rows, np.ascontiguousarray(scores[:, held]), classes)
 
     @property
     def share(self) -> float:
@@ -172,10 +177,10 @@ class _Fold:
             model = model.doubled(self.rows, prior)
             yield model
 
-    def steps(self, dx: int) -> Iterator[tuple[Model, ...]]:
-        """Each of these mixtures and, where each side is one column, classes that start from its components."""
+    def steps(self) -> Iterator[tuple[Model, ...]]:
+        """Each of these mixtures and, where there are classes, those that start from its components."""
         for model in self.doublings():
-            if (dx, len(self.rows)) == (1, 2) and len(model.weights) <= MOST_CLASSES:
+            if self.classes and len(model.weights) <= MOST_CLASSES:
                 yield model, Classes.of(model.weights, model.means, model.covariances, self.rows)
             else:
                 yield (model,)
@@ -202,7 +207,7 @@ def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[tuple[Model,
         gains = best[min(below + LOOK_AHEAD, len(best) - 1)] - best[below]
         return (trust[-1] if trust else 1.0) * evidence(gains, fold.share)
 
-    for step in fold.steps(dx):
+    for step in fold.steps():
         steps.append(step)
         held = np.vstack([held, *(model.log_ratio(fold.held, dx) for model in step)])
         best.append(_best(held))

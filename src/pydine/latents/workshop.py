@@ -260,7 +260,7 @@ class Workshop:
             z,
             functions,
             nonlinear=nonlinear,
-            least_dof=together + SPARE_DOF,
+            least_dof=n if "projection" in self.settings.without else together + SPARE_DOF,
             dx=0 if is_many else dx,
             values=values,
             crossed=crossed,

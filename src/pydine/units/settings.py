@@ -27,6 +27,8 @@ class LadderSettings:
         Folds of the cross-validation.
     max_rows : int
         Rows that a unit learns from at most; the others are only mapped to latents.
+    without : tuple of str
+        Steps that are left out, by the last word of their rungs' names, or "projection": to measure what they buy.
     """
 
     networks: int = 2  # answer: different starts, of which one may end in a poor local optimum
@@ -37,3 +39,4 @@ class LadderSettings:
     iterations: int = 150  # answer: most steps; early stopping ends most networks sooner
     folds: int = 3  # answer: two thirds of the rows to learn from, and three models to average
     max_rows: int = 30_000  # answer: to save time; further rows are mapped and counted, but not learned from
+    without: tuple[str, ...] = ()

@@ -24,6 +24,5 @@ def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
     if c > 1 and settings.networks > 0:
         rungs += [IndexRung(name, cubic, most, start) for start, name in enumerate(("index", "curved index"))]
     rungs += [NetworkRung("network", identity, most, start) for start in range(settings.networks)]
-    return rungs + [
-        WideRung("wide", with_radius, MORE_ITERATIONS * most, start) for start in range(settings.wide_networks)
-    ]
+    rungs += [WideRung("wide", with_radius, MORE_ITERATIONS * most, start) for start in range(settings.wide_networks)]
+    return [rung for rung in rungs if rung.name.split()[-1] not in settings.without]

@@ -1,0 +1,30 @@
+"""The steps of an estimate that can be left out one at a time, to measure what each of them buys.
+
+`Settings.without` names them, and `benchmarks/ablation.py` leaves out each alone, and those that hide each other
+together. The page on the algorithm has the same names. What is not listed here (normal scores of ranks, the linear rung,
+folds, the Gaussian base, weights by evidence) cannot be left out: it is what the other steps are steps from.
+"""
+
+from __future__ import annotations
+
+# Rungs of the ladder; the settings of the ladder leave them out (`units.rungs.registry`).
+RUNGS = ("additive", "quadratic", "index", "network", "wide")
+
+STEPS = {
+    "additive": "a rung: functions of one column of the context each",
+    "quadratic": "a rung: products of two columns of the context",
+    "index": "two rungs: functions of one linear combination of the context",
+    "network": "rungs: networks of the whole context, from two starts",
+    "wide": "rungs of the flow base: networks with more components, which follow shapes",
+    "projection": "functions of z beyond its columns and their cubes are projected out of the latents",
+    "softening": "shapes are learned from latents that lose only as much as they depend on z",
+    "bias": "the biases of the closed form and of ranks are subtracted",
+    "student": "the Student-t base",
+    "mixture": "mixtures of Gaussians and of classes",
+    "classes": "mixtures of classes, which follow sharp edges",
+    "sharpening": "what z does to the latents is learned from both sides at once, where a shape is known",
+    "flow": "flows of one side's latents given the other's: the paper's density-based definition",
+    "neighbours": "what models have missed of a shape is added, by nearest neighbours",
+    "unlearned": "what flows may have missed of z is added, with its uncertainty",
+    "algorithm": "the error of the arbitrary partition into folds",
+}

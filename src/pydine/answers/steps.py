@@ -1,8 +1,8 @@
 """The steps of an estimate that can be left out one at a time, to measure what each of them buys.
 
 `Settings.without` names them, and `benchmarks/ablation.py` leaves out each alone, and those that hide each other
-together. The page on the algorithm has the same names. What is not listed here (normal scores of ranks, the linear rung,
-folds, the Gaussian base, weights by evidence) cannot be left out: it is what the other steps are steps from.
+together. The page on the algorithm has the same names. What is not listed here (normal scores of ranks, the linear
+rung, folds, the Gaussian base, weights by evidence) cannot be left out: it is what the other steps are steps from.
 """
 
 from __future__ import annotations

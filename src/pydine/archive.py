@@ -12,12 +12,12 @@ stands in an object of one key::
     {"same": 7}                           the 7th object or array of the file, counted as they end, once more
 
 A class is read and written only if the schema lists it: to keep another frozen dataclass, add it to the list. A field
-that was added later and has a default may be missing in a file; anything else that does not fit is refused. Whoever made
-a file up gets no further than a constructor: fields are held against their annotations (`suits`), arrays must be finite,
-and the constructors of classes whose arrays compiled code reads refuse shapes that do not fit each other.
+that was added later and has a default may be missing in a file; anything else that does not fit is refused. Whoever
+made a file up gets no further than a constructor: fields are held against their annotations (`suits`), arrays must be
+finite, and the constructors of classes whose arrays compiled code reads refuse shapes that do not fit each other.
 
-Arrays stand in a file in the order in which the head names them, each once and without gaps. So what is read takes no more
-room than the file, and how much the head takes is bounded by its commas and brackets before it is parsed.
+Arrays stand in a file in the order in which the head names them, each once and without gaps. So what is read takes no
+more room than the file, and how much the head takes is bounded by its commas and brackets before it is parsed.
 
 The file ends in a digest of all its other bytes, so that a flipped bit or a missing end is noticed before anything is
 read. It guards against damage, not against somebody who writes a file on purpose.
@@ -119,7 +119,10 @@ class Schema:
         members = _members(data)
         try:
             text = members.pop(HEAD).tobytes()
-            if sum(text.count(mark) * size for mark, size in MARK_BYTES.items()) > TIMES_THE_FILE * len(data) + ANY_FILE:
+            if (
+                sum(text.count(mark) * size for mark, size in MARK_BYTES.items())
+                > TIMES_THE_FILE * len(data) + ANY_FILE
+            ):
                 raise Refused("has a head that would take many times the memory of the file")
             head = json.loads(text)
             name, version = head.pop("schema"), head.pop("version")
@@ -327,10 +330,10 @@ class _Reader:
         if wrong:
             raise ValueError(f"{name} has other fields: {', '.join(wrong)}")
         hints = _hints(cls, tuple(self._classes.values()))
-        values = {field: self.value(item) for field, item in held.items()}
-        for field, value in values.items():
-            if not suits(hints.get(field, Any), value):
-                raise ValueError(f"the {field} of a {name} cannot be what it holds")
+        values = {key: self.value(item) for key, item in held.items()}
+        for key, value in values.items():
+            if not suits(hints.get(key, Any), value):
+                raise ValueError(f"the {key} of a {name} cannot be what it holds")
         made = getattr(cls, "remade", cls)(**values)
         if not isinstance(made, tuple):
             self._known.append(made)

@@ -37,7 +37,9 @@ class EllipticalRatio:
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
         d = len(self.scale)
-        must_fit(self, self.scale.shape == (d, d) and 0 < self.dx < d and len(self.maps) in (0, d) and self.degrees > 0.0)
+        must_fit(
+            self, self.scale.shape == (d, d) and 0 < self.dx < d and len(self.maps) in (0, d) and self.degrees > 0.0
+        )
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, n), whatever their z (dz, n)."""

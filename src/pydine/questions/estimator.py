@@ -336,7 +336,11 @@ class DINE(BaseEstimator):
         model.__dict__.update(learned)
         try:  # somebody may have made it up, with parts that do not fit each other
             wrong = [name for name, hint in kept.items() if not suits(hint, learned[name])]
-            if wrong or tuple(map(len, model._labels)) != model._dimensions or model.n_features_in_ != len(model._labels[0]):
+            if (
+                wrong
+                or tuple(map(len, model._labels)) != model._dimensions
+                or model.n_features_in_ != len(model._labels[0])
+            ):
                 raise ValueError(f"{enumeration(wrong or ['the labels'])} cannot be those of a model")
             if model._verdict is None:
                 model._check_maps()

@@ -55,7 +55,6 @@ class Network:
             and self.components > 0
             and len(self.activations) == len(self.hidden)
             and set(self.activations) <= {IDENTITY, RELU, TANH}
-            and isinstance(self.skip, bool)
             and self.groups in (1, 3)
             and widths[-1] % self.groups == 0
         )

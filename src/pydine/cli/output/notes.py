@@ -9,14 +9,15 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from pydine.show.text import escaped
+from pydine.show.text import encodable, escaped
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.progress import Progress, TaskID
 
+NARROWEST = 20  # characters of a line
 PATIENCE = 2.0  # seconds without a word
 
 
@@ -25,7 +26,15 @@ def note(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True, highlight=False).print(Harmless(Text(text, style="dim")))
+    Console(stderr=True, highlight=False, width=width_of(sys.stderr)).print(Harmless(Text(text, style="dim")))
+
+
+def width_of(stream: TextIO) -> int | None:
+    """How wide lines of a stream may be: what rich finds, but at least a few words, and 80 where nothing is known."""
+    from rich.console import Console
+
+    found = Console(file=stream).width
+    return None if found >= NARROWEST else NARROWEST if found > 0 else 80
 
 
 def tell(sentences: Sequence[str] = ()) -> None:
@@ -44,7 +53,8 @@ class Harmless:
         from rich.segment import Segment
 
         for segment in console.render(self.content, options):
-            yield segment if segment.control else Segment(escaped(segment.text, keep="\n"), segment.style)
+            text = encodable(escaped(segment.text, keep="\n"), console.encoding)
+            yield segment if segment.control else Segment(text, segment.style)
 
 
 @contextmanager

@@ -14,8 +14,10 @@ from typing import Any, BinaryIO
 __all__ = ["arrow_bytes", "parquet_bytes"]
 
 # Which fields of Thrift's structures are kept: their numbers, and of a structure or a list of them, what is kept there.
-COLUMN = {3: {3: {}, 7: {}, 9: {}, 11: {}}}  # path, compressed size, where data begin, where a dictionary does
-FOOTER = {4: {1: COLUMN}}  # the row groups' columns
+COLUMN: dict[int, Any] = {
+    3: {3: {}, 7: {}, 9: {}, 11: {}}
+}  # path, compressed size, where data begin, where a dictionary does
+FOOTER: dict[int, Any] = {4: {1: COLUMN}}  # the row groups' columns
 PAGE: dict[int, Any] = {2: {}, 3: {}}  # sizes, unpacked and packed
 HEAD_BYTES = 1 << 20  # memory: of a page's head, which may hold its smallest and its largest value
 DEEPEST = 32

@@ -48,7 +48,7 @@ def printable(text: str) -> str:
 
 
 def encodable(text: str, encoding: str) -> str:
-    """Write what an encoding lacks in another way: marks of ours by the nearest sign, anything else as `escaped` does."""
+    """Write what an encoding lacks in another way: marks of ours by the nearest sign, anything else escaped."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SHOWN_NOTES = 8
 WIDEST = 10_000  # characters
+FOLDED = 24  # characters of a name in one line of a table, before it is folded
 FORMULA = ("=", "+", "-", "@", "\t", "\n")  # how cells begin that spreadsheets compute
 
 
@@ -180,10 +181,13 @@ class Fitting:
         from rich.text import Text
 
         table = self.table
-        if console.measure(table, options=options.update(max_width=WIDEST)).maximum <= options.max_width:
+        left = sum(column.justify == "left" for column in table.columns)
+        names = [max((len(str(cell)) for cell in column.cells), default=0) for column in table.columns[:left]]
+        spare = sum(max(0, longest - FOLDED) for longest in names)
+        needed = console.measure(table, options=options.update(max_width=WIDEST)).maximum
+        if needed - spare <= options.max_width:
             yield table
             return
-        left = sum(column.justify == "left" for column in table.columns)
         for row, *cells in zip(table.rows, *(column.cells for column in table.columns), strict=True):
             style = row.style or ""
             yield Text(" ".join(str(cell) for cell in cells[:left] if str(cell)), style=style, overflow="fold")

@@ -1,8 +1,8 @@
 """Files that a command writes, all by one rule, which `check_places` applies before the work begins.
 
 Never the input. Whole or not at all, with the permissions of the file that was there. A file that is there is kept
-unless pydine wrote it, by its mark, or --overwrite asks for it. A table of numbers has no room for a mark: one is ours if
-it is a square with the same names on both sides.
+unless pydine wrote it, by its mark, or --overwrite asks for it. A table of numbers has no room for a mark: one is ours
+if it is a square with the same names on both sides.
 """
 
 from __future__ import annotations

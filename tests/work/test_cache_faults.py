@@ -64,12 +64,12 @@ def test_flipped_bits_are_missing_units(data, tmp_path):
     """Whichever bit it is: a digest of the whole file is the first that is looked at."""
     fitted(UnitCache(tmp_path), data)
     (path,) = files_of(tmp_path)
-    whole = path.read_bytes()
+    whole, task = path.read_bytes(), UnitTask(*data, SETTINGS)
     for content in (*flips(whole, 300), whole[:-1], whole + b"\0"):
         path.write_bytes(content)
-        assert cache_module._read(path) is None
+        assert cache_module._read(path, task) is None
     path.write_bytes(whole)
-    assert cache_module._read(path) is not None
+    assert cache_module._read(path, task) is not None
 
 
 def test_what_a_killed_writer_left_is_swept(data, tmp_path):

@@ -5,13 +5,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-cpus quick lint types unit fuzz faults test-versions resolve docs dist bench stale clean
+.PHONY: help demo test test-cluster test-cpus golden quick lint types unit fuzz faults test-versions resolve docs dist bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
 	@echo "make test   lint, types and the test suite"
 	@echo "make test-cluster  the tests on a Dask cluster and on Ray, with workers and drivers killed"
 	@echo "make test-cpus  the test suite with the machine playing two older CPUs"
+	@echo "make golden  every stored answer to nine digits, and a table of what has moved"
 	@echo "make quick  the fast part of the test suite, in less than a minute"
 	@echo "make fuzz   thousands of odd calls and hostile files: a result or a sentence"
 	@echo "make faults kills, full disks, flipped bits: nothing lost, the same numbers"
@@ -67,6 +68,10 @@ test-cluster: $(VENV)/.installed-dev $(VENV)/.installed-cluster
 test-cpus: $(VENV)/.installed-dev
 	for cpu in haswell nehalem; do $(BIN)/python scripts/play_cpu.py $$cpu $(BIN)/python -m pytest -n 2 -m "not cluster" || exit 1; done
 
+# After a change that is meant to move answers: make golden WRITE=1
+golden: $(VENV)/.installed-dev
+	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m golden.master $(if $(WRITE),--write)
+
 quick: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not cluster"
 
@@ -118,7 +123,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/stability.py    what moves an answer: CPUs, seeds, orders of rows and columns"
 	@echo "  $(BIN)/python benchmarks/startup.py      time of a command from the prompt to the answer"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"
-	@echo "The paper's experiments, with every competitor: $(BIN)/pydine bench mi | cmi | cit --output benchmarks/results"
+	@echo "  $(BIN)/python benchmarks/paper.py mi | cmi | cit | convergence  the paper's experiments, with every competitor"
 	@echo "  $(BIN)/python benchmarks/results_page.py  writes docs/results.md from what they left"
 
 stale: $(VENV)/.installed

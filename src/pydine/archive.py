@@ -330,10 +330,10 @@ class _Reader:
         if wrong:
             raise ValueError(f"{name} has other fields: {', '.join(wrong)}")
         hints = _hints(cls, tuple(self._classes.values()))
-        values = {key: self.value(item) for key, item in held.items()}
-        for key, value in values.items():
-            if not suits(hints.get(key, Any), value):
-                raise ValueError(f"the {key} of a {name} cannot be what it holds")
+        values = {part: self.value(item) for part, item in held.items()}
+        for part, value in values.items():
+            if not suits(hints.get(part, Any), value):
+                raise ValueError(f"the {part} of a {name} cannot be what it holds")
         made = getattr(cls, "remade", cls)(**values)
         if not isinstance(made, tuple):
             self._known.append(made)

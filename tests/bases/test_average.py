@@ -7,12 +7,13 @@ import pytest
 from scipy.stats import norm
 
 from pydine import mutual_information
-from pydine.bases.average import averaged, moved, of_all_rows, pooled, weights_of
+from pydine.bases.average import averaged, of_all_rows, pooled, weights_of
 from pydine.bases.base import FittedBase, mean_and_error
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
+from pydine.latents.flows import Latents
 from pydine.units.ladder import LadderSettings
 from shapes import gaussian, given_z, latents_of, parabola, student
 
@@ -23,11 +24,6 @@ GAINS = np.resize([-1.0, 1.0], 400)
 
 def base(name, held_out, value=0.0, error=0.1):
     return FittedBase(name, value, error, lambda both, z: np.full(both.shape[1], value), lambda: held_out)
-
-
-def base_of(rows):
-    """A base whose rows are known, and that says their mean."""
-    return base("of rows", rows, *mean_and_error(rows))
 
 
 PLAIN = base("plain", np.zeros(400), 0.2)
@@ -286,35 +282,31 @@ class TestABaseOfOnesOwn:
         assert flow.value == pytest.approx(cells.value, abs=0.05)
 
 
-def test_a_base_of_some_rows_follows_the_gaussian_one_to_all():
-    """The mean of rich rows, known of 400 of 20,000, by plain ones that are known of all: closer, as it says."""
-    rng = np.random.default_rng(5)
-    alone, beside, said = [], [], []
-    for _ in range(60):
-        plain = rng.gamma(1.0, size=20_000) - 0.6
-        richer = 0.1 + 0.8 * plain + 0.2 * rng.standard_normal(20_000)
-        some, every, few = (base_of(rows) for rows in (plain[:400], plain, richer[:400]))
-        found = of_all_rows(few, some, every)
-        truth = 0.1 + 0.8 * 0.4
-        alone.append(few.value - truth)
-        beside.append(found.value - truth)
-        said.append(found.standard_error)
-    assert np.std(beside) < 0.4 * np.std(alone)
-    assert 0.75 < np.std(beside) / np.mean(said) < 1.3
+class TestAllRows:
+    """A base that learned from 500 of 20,000 rows, whose log-ratios are the first latent of each row."""
 
+    def of(self, beyond=0.0):
+        """The base, the rows it learned from, all rows' latents, and the base of all rows."""
+        ratios = np.random.default_rng(5).gamma(1.0, size=20_000) - 0.6
+        some = np.arange(0, 20_000, 40)
+        latents = Latents((1, 1, 0), np.array([ratios, ratios]), np.empty((0, 20_000)), np.eye(2), 20_000.0)
+        value, error = mean_and_error(ratios[some])
+        few = FittedBase("few", value + beyond, error, lambda both, z: both[0], lambda: ratios[some])
+        return few, some, latents, of_all_rows(few, some, latents, folds=4)
 
-def test_a_base_that_the_gaussian_one_says_nothing_of_stays():
-    nothing = base_of(np.zeros(50))
-    other = base_of(np.arange(50.0))
-    found = of_all_rows(other, nothing, base_of(np.zeros(500)))
-    assert (found.value, found.slope) == (other.value, 0.0)
-    assert found.standard_error == pytest.approx(other.standard_error)
-    assert moved(other, nothing, nothing) is other
+    def test_value_and_error_are_the_means_of_all_rows(self):
+        few, _, latents, found = self.of()
+        value, error = mean_and_error(latents.both[0])
+        assert found.value == pytest.approx(value)
+        assert found.standard_error == pytest.approx(error)
+        assert abs(few.value - value) > 3.0 * error  # so that rows which were not learned from matter here
 
+    def test_what_the_value_has_beyond_held_out_rows_stays(self):
+        """Less by a quarter where no fold was left out: models of all 500 rows fall short by less."""
+        assert self.of(0.2)[3].value - self.of()[3].value == pytest.approx(0.2 * (0.025 + 0.975 * 0.75))
 
-def test_a_base_is_moved_on_by_more_rows():
-    some, sample, every = (base_of(np.linspace(0.0, top, n)) for top, n in ((1.0, 100), (1.2, 1000), (1.1, 5000)))
-    of_sample = of_all_rows(base_of(2.0 * np.linspace(0.0, 1.0, 100)), some, sample)
-    again = of_all_rows(base_of(2.0 * np.linspace(0.0, 1.0, 100)), some, every)
-    found = moved(of_sample, sample, every)
-    assert (found.value, found.standard_error) == pytest.approx((again.value, again.standard_error))
+    def test_errors_beyond_those_of_the_rows_do_not_shrink(self):
+        few, some, latents, found = self.of()
+        wider = replace(few, standard_error=float(np.hypot(few.standard_error, 0.3)))
+        more = of_all_rows(wider, some, latents, folds=4).standard_error
+        assert more == pytest.approx(np.hypot(found.standard_error, 0.3))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pydine import DINE, mutual_information, pointwise_information
+from pydine import DINE, independence_test, mutual_information, pointwise_information
 from pydine.bases import flow as module
 from pydine.bases import look
 from pydine.bases.average import averaged
@@ -210,10 +210,33 @@ class TestManyRows:
         assert model.information_.base in ("mixture", "flow")
         assert model.information_.n_samples == 1000
         assert 0.35 < model.information_.value < 0.7
-        some = DINE(base=base, max_rows=1000).fit(x, y)
-        assert some.information_.standard_error < 0.7 * model.information_.standard_error
         assert model.pointwise(x, y).shape == (1000,)
         assert np.isfinite(model.pointwise(x, y)).all()
+
+    @pytest.mark.parametrize("base", ["auto", "mixture"])
+    def test_all_rows_have_a_say(self, base):
+        """More rows than models learn from: the value is nearer the truth, and its interval says so."""
+        x, y = ring(30_000)
+        few, many = (DINE(base=base, max_rows=1500).fit(x[:n], y[:n]).information_ for n in (1500, 30_000))
+        low, high = many.confidence_interval(0.95)
+        assert low < ring_truth(0.2) < high
+        sampling = [found.details["uncertainty"]["sampling"] for found in (few, many)]
+        assert sampling[1] < 0.5 * sampling[0]
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("make", "truth"),
+        [(ring, ring_truth(0.2)), (parabola, parabola_truth(0.7))],
+        ids=["ring", "parabola"],
+    )
+    def test_a_shape_that_the_closed_form_cannot_see(self, make, truth):
+        """The defaults, beyond the rows that models learn from, where the Gaussian base says almost nothing."""
+        x, y = make(100_000)
+        estimate, test = mutual_information(x, y), independence_test(x, y, method="analytic")
+        assert estimate.value == pytest.approx(truth, abs=0.02)
+        assert estimate.standard_error < 0.02
+        assert test.pvalue < 1e-6
+        assert estimate.confidence_interval(0.95).low > 0.0
 
     def test_the_closed_form_is_of_all_rows(self):
         x, y = gaussian(1000)

@@ -73,6 +73,10 @@ class Part(NamedTuple):
         both, view = self.latents.both[:, rows], self.latents.view
         return self.base.log_ratio(both if view is None else view(both), self.latents.z[:, rows])
 
+    def of_all_rows(self, some: RowArray, folds: int) -> Part:
+        """The part with the value of all rows, where its base learned from some of them."""
+        return self._replace(base=of_all_rows(self.base, some, self.latents.seen(), folds))
+
 
 @dataclass(frozen=True)
 class NewRows:
@@ -367,15 +371,15 @@ def _fit_bases(
     by_column = _by_column(question, settings, workshop, fitted)
     some = some_of(latents.outwards, settings.max_rows) if question.table.n_samples > settings.max_rows else None
     if settings.base != "auto":
-        return (Part(1.0, *_named(settings, by_column, some)),), {}
+        named = Part(1.0, *_named(settings, by_column, some))
+        return (named if some is None else named.of_all_rows(some, folds),), {}
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
     stack, student, sharp = _shapes(by_column, some, folds, plain, plain if by_column[1] is latents else None)
     seen = _some(sharp[1], some).seen()
     compared = [plain, student, stack.as_base("mixture"), _flow_base(settings).fit_beside(stack, seen)]
     weights = weights_of(compared, nested=2)
-    rich = compared[1:] if some is None else [of_all_rows(base, plain, gaussian) for base in compared[1:]]
     maps = (by_column, sharp, sharp)
-    parts = (*alone, *(Part(0.0, *fitted_flow, base) for fitted_flow, base in zip(maps, rich, strict=True)))
+    parts = (*alone, *(Part(0.0, *fitted_flow, base) for fitted_flow, base in zip(maps, compared[1:], strict=True)))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
         "weights": {base.name: float(weight) for base, weight in zip(compared, weights, strict=True)},
@@ -384,7 +388,9 @@ def _fit_bases(
     }
     weighted = [part._replace(weight=weight) for part, weight in zip(parts, weights.tolist(), strict=True)]
     weighted[2:] = [p._replace(base=completed(p.base, seen)) if p.weight > 0.0 else p for p in weighted[2:]]
-    return tuple(part for part in weighted if part.weight > 0.0), details
+    first, *rich = weighted
+    counted = [first, *(part if some is None else part.of_all_rows(some, folds) for part in rich if part.weight > 0.0)]
+    return tuple(part for part in counted if part.weight > 0.0), details
 
 
 def _some(latents: Latents, some: RowArray | None) -> Latents:

@@ -48,9 +48,6 @@ class FittedBase:
         plain bases' own excess; half of it is in the value.
     chance : float
         Bias of the base's closed form in a sample of this size, in nats, which was subtracted from its value.
-    slope : float
-        For a base that learned from some of the rows: the regression coefficient of its value on that of the Gaussian
-        base (see `average.of_all_rows`).
     by_neighbours : float
         What nearest neighbours have added to the value, in nats (see `neighbours.completed`).
     classes, edge : float
@@ -66,7 +63,6 @@ class FittedBase:
     details: dict[str, object] = field(default_factory=dict)
     optimism: float = 0.0
     chance: float = 0.0
-    slope: float = 0.0
     by_neighbours: float = 0.0
     classes: float = 0.0
     edge: float = 0.0

@@ -116,7 +116,8 @@ class Projection:
         """Refuse parts that do not fit each other."""
         r, d = self.coefficients.shape
         must_fit(self, self.chosen.shape == self.shares.shape == (r,) and self.factor.shape == (r, r))
-        must_fit(self, self.cross_product.shape == (d, d) and bool((self.chosen >= 0).all()))
+        # Cross-products of very many latents are left out.
+        must_fit(self, self.cross_product.shape in ((d, d), (0, 0)) and bool((self.chosen >= 0).all()))
 
     @classmethod
     def fit(

@@ -350,7 +350,7 @@ class DINE(BaseEstimator):
         return model
 
     def _check_maps(self) -> None:
-        """Map two rows, to see that the parts fit: what rows are turned into when they are read."""
+        """Map two rows, to see that the parts fit: what rows become when they are read, of labels the first."""
         with np.errstate(all="ignore"):
             asked = [np.repeat([[0.0], [1.0]], width, axis=1) for width in self._dimensions]
             rows = self._used(*asked)

@@ -55,6 +55,7 @@ class Network:
             and self.components > 0
             and len(self.activations) == len(self.hidden)
             and set(self.activations) <= {IDENTITY, RELU, TANH}
+            and self.skip in (True, False)
             and self.groups in (1, 3)
             and widths[-1] % self.groups == 0
         )

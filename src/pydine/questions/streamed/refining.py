@@ -19,8 +19,7 @@ import numpy as np
 
 from pydine.answers.fitting import Fit, answered, learned_of
 from pydine.answers.policy import Verdict
-from pydine.bases.average import moved, pooled
-from pydine.bases.gaussian import GaussianBase
+from pydine.bases.average import pooled
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_nan_policy
 from pydine.latents.flows import RankFlow
@@ -108,12 +107,8 @@ def refined(answer: Fit, sample: Sample, n_jobs: int | None = None) -> tuple[Fit
     batches = (rows[:, places] for rows in sample.all_rows())
     sums = Sums.of(answer.flow, answer.latents, variables, batches, n_jobs)
     value, error = sums.information(*variables)
-    sampled = GaussianBase().fit(answer.latents)
-    gaussian = replace(sampled, value=value, standard_error=error)
     bases = [
-        replace(part.base, value=value, standard_error=error)
-        if part.base.name == "gaussian"
-        else moved(part.base, sampled, gaussian)
+        replace(part.base, value=value, standard_error=error) if part.base.name == "gaussian" else part.base
         for part in answer.parts
     ]
     parts = tuple(part._replace(base=base) for part, base in zip(answer.parts, bases, strict=True))

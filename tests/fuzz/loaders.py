@@ -1,10 +1,11 @@
 """Models, cached units, results in JSON and machine code that somebody has edited with care, all from one seed.
 
 An edit knows the structure: it changes heads, shapes, types, lengths and references, and seals the file again, so that
-nothing but what is said in it can be wrong. Whatever is read must give the same numbers each time it is read, take little
-memory, and fail with a sentence of pydine's or not at all.
+nothing but what is said in it can be wrong. Whatever is read must give the same numbers each time it is read, take
+little memory, and fail with a sentence of pydine's or not at all.
 """
 
+import contextlib
 import copy
 import json
 import resource
@@ -27,8 +28,8 @@ from pydine.work.tasks import UnitTask, fit_task
 TIMES, BESIDES = 10, 50 << 20  # what a case may take: so many times its file, and a little
 ROWS = 40
 SHARES = {"model": 0.5, "unit": 0.25, "result": 0.2, "code": 0.05}
-ODD = (0, 1, -1, 2, 7, 10**6, 2**31, 2**62, -(2**63), 10**30, 0.5, -0.0, 1e308, True, None, "", "float64", "View", [], {},
-       {"float": "nan"}, {"float": "inf"}, {"tuple": []}, {"same": 0}, {"same": 10**6}, {"dict": []})  # fmt: skip
+ODD = (0, 1, -1, 2, 7, 10**6, 2**31, 2**62, -(2**63), 10**30, 0.5, -0.0, 1e308, True, None, "", "float64", "View", [],
+       {}, {"float": "nan"}, {"float": "inf"}, {"tuple": []}, {"same": 0}, {"same": 10**6}, {"dict": []})  # fmt: skip
 
 
 # --- what is edited ---------------------------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ def edited(rng, tree):
         else:
             part[str(rng.choice(["weights", "sign", "class", "__class__", "\x1b[2J", "x" * 2000]))] = part[key]
     elif how == 6 and not (other[: len(path)] == path or path[: len(other)] == other):
-        put(tree, path, json.loads(json.dumps(at(tree, other))) if len(other) < 100 else 0)
+        put(tree, path, json.loads(json.dumps(at(tree, other))))
     elif how == 7:
         put(tree, path, {"same": int(rng.integers(-2, 60))})
     elif how == 8:
@@ -157,14 +158,57 @@ def edited(rng, tree):
         put(tree, path, deep)
 
 
+def edit(rng, tree):
+    """One edit of a tree, in place, or none where an edit before has left nothing that it could change."""
+    with contextlib.suppress(RecursionError, TypeError, ValueError, IndexError):
+        edited(rng, tree)
+
+
+def reshaped(rng, array):
+    """An array that could stand in the place of another, but for its shape or its numbers."""
+    how, cut = rng.integers(9), (slice(None),) * int(rng.integers(max(array.ndim, 1)))
+    if how <= 3 and array.ndim:
+        shorter, longer = slice(None, -1) if how else slice(1, None), np.r_[np.arange(array.shape[len(cut)]), 0]
+        return array[(*cut, longer if how == 3 and array.shape[len(cut)] else shorter)]
+    if how == 4:
+        return array.T
+    if how == 5:
+        return array.ravel() if rng.random() < 0.5 else array[None]
+    if how == 6:
+        return array[:0] if array.ndim else array
+    filled, odd = array.copy(), (-1, 0, 1, 2, 7, 100, 2**31 - 1, -(2**31))
+    if filled.dtype.kind == "f":
+        odd = (*odd, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324)
+    if filled.size:
+        filled.flat[rng.integers(filled.size, size=1 if how == 7 else filled.size)] = rng.choice(odd)
+    return filled
+
+
+def repacked(rng, head, members):
+    """Other arrays in the place of some, with all that follow moved: nothing but the parts' fit can be wrong."""
+    found = [at(head["content"], path) for path in places(head["content"]) if path and path[-1] == "array"]
+    chosen, parts = set(rng.integers(len(found), size=rng.integers(1, 3)).tolist()), {}
+    for place, array in enumerate(found):
+        kind, start, shape, order = array
+        numbers = members[kind][start : start + int(np.prod(shape))].reshape(shape, order=order)
+        numbers = reshaped(rng, numbers) if place in chosen else numbers
+        before = parts.setdefault(kind, [])
+        array[1:3] = [sum(part.size for part in before), list(numbers.shape)]
+        before.append(numbers.ravel(order))
+    return {kind: np.concatenate(held) for kind, held in parts.items()}
+
+
 def archived(rng, content):
     """A file of `pydine.archive` with some edits of its head and its numbers, and a digest that agrees."""
     members = dict(_members(content))
     head = json.loads(members["head"].tobytes())
-    for _ in range(int(rng.integers(0, 4))):
-        edited(rng, head["content"] if rng.random() < 0.95 else head)
+    is_repacked = rng.random() < 0.5
+    if is_repacked:
+        members |= repacked(rng, head, members)
+    for _ in range(0 if is_repacked else int(rng.integers(0, 4))):
+        edit(rng, head["content"] if rng.random() < 0.95 else head)
     kinds = [name for name in members if name != "head"]
-    if kinds and rng.random() < 0.4:
+    if not is_repacked and kinds and rng.random() < 0.4:
         kind = kinds[rng.integers(len(kinds))]
         numbers = members[kind].copy()
         how = rng.integers(4)
@@ -238,7 +282,7 @@ def of_result(rng, folder):
     result = results()[rng.integers(len(results()))]
     tree = json.loads(result.to_json())
     for _ in range(int(rng.integers(1, 4))):
-        edited(rng, tree)
+        edit(rng, tree)
     try:
         text = json.dumps(tree)
     except RecursionError:
@@ -254,7 +298,11 @@ def of_result(rng, folder):
 
 
 def of_code(rng, folder):
-    kept, key, data = KeptCode(folder, "f-1.py3", "sources"), ("(f8,)", ("x86", "cpu"), ("code", "")), ("data", b"code" * 9)
+    kept, key, data = (
+        KeptCode(folder, "f-1.py3", "sources"),
+        ("(f8,)", ("x86", "cpu"), ("code", "")),
+        ("data", b"code" * 9),
+    )
     kept.save(key, data)
     (path,) = kept.files()
     content = bytearray(path.read_bytes())
@@ -294,7 +342,9 @@ def load(tally, seed, folder):
             outcome = "numbers" if first else "read"
         except (ValueError, TypeError) as error:
             outcome = "one sentence"
-            found = sentence_fault(str(error)) or (None if is_worded(error) else f"{type(error).__name__} in {place_of(error)}")
+            found = sentence_fault(str(error)) or (
+                None if is_worded(error) else f"{type(error).__name__} in {place_of(error)}"
+            )
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
             outcome = "another exception"
             found = f"{type(error).__name__} in {place_of(error)} ({' '.join(str(error).split())[:100]})"

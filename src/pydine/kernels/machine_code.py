@@ -146,7 +146,7 @@ def temporary_folder() -> Path:
 def _guarded(locator: Any) -> Any:
     """A place where Numba looks for a folder, unless others can write to the folder: code from it will be run."""
 
-    class Guarded(locator):  # type: ignore[misc]
+    class Guarded(locator):
         @classmethod
         def from_function(cls, function: Any, file: str) -> Any:
             found = super().from_function(function, file)

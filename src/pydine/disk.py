@@ -56,9 +56,8 @@ def write_whole(path: Path, content: bytes, *, beside: Path | None = None) -> No
         path.write_bytes(content)
         return
     with replacing(path, beside) as unfinished:
-        number = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _mode(path))
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
+        unfinished.touch(_mode(path), exist_ok=False)
+        unfinished.write_bytes(content)
 
 
 def real(path: Path) -> Path:

@@ -26,6 +26,7 @@ __all__ = [
 
 NATS_PER_BIT = math.log(2.0)
 SHOWN_NAMES = 4
+MOST_NATS = 700.0  # of an entropy: exp has no more room
 MOST_COLUMNS = 100_000  # of a side: names are made for so many, if a file says that there are none
 
 
@@ -396,7 +397,7 @@ def width_of(columns: int, kind: str, entropy: float, base: str) -> float:
     In a contingency table, steps count as labels do. L is the effective number of levels, exp(entropy): that of equally
     frequent levels with the same entropy.
     """
-    if math.isfinite(entropy) and (base == "table" or (kind == "nominal" and columns == 1)):
+    if entropy < MOST_NATS and (base == "table" or (kind == "nominal" and columns == 1)):
         return max(math.expm1(entropy), 1.0)
     return float(columns)
 

@@ -9,23 +9,21 @@ import math
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydine.cli.options import Format
-from pydine.cli.output.notes import Harmless, note, width_of
+from pydine.cli.output.notes import note
+from pydine.show.terminal import Fitting, Harmless, width_of
 from pydine.show.text import escaped, replaced
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
     from pydine.inputs.files import Frame
     from pydine.results import InformationEstimate
 
 SHOWN_NOTES = 8
-WIDEST = 10_000  # characters
-FOLDED = 24  # characters of a name in one line of a table, before it is folded
 FORMULA = ("=", "+", "-", "@", "\t", "\n")  # how cells begin that spreadsheets compute
 
 
@@ -169,32 +167,6 @@ def page(title: str, table: Table, *lines: str, how: str) -> RenderableType:
 
     said = [Text(line) for line in lines if line]
     return Group(Text(title, style="bold cyan"), Fitting(table), *said, Text(how, style="dim"))
-
-
-@dataclass
-class Fitting:
-    """A table where it fits into the width that there is; otherwise its rows one below the other, wrapped, not cut."""
-
-    table: Table
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.text import Text
-
-        table = self.table
-        left = sum(column.justify == "left" for column in table.columns)
-        names = [max((len(str(cell)) for cell in column.cells), default=0) for column in table.columns[:left]]
-        spare = sum(max(0, longest - FOLDED) for longest in names)
-        needed = console.measure(table, options=options.update(max_width=WIDEST)).maximum
-        if needed - spare <= options.max_width:
-            yield table
-            return
-        for row, *cells in zip(table.rows, *(column.cells for column in table.columns), strict=True):
-            style = row.style or ""
-            yield Text(" ".join(str(cell) for cell in cells[:left] if str(cell)), style=style, overflow="fold")
-            for column, cell in zip(table.columns[left:], cells[left:], strict=True):
-                if str(cell):
-                    yield Text(f"  {column.header} {cell}".replace("   ", "  "), style=style, overflow="fold")
-        yield Text()
 
 
 def value(estimate: InformationEstimate) -> str:

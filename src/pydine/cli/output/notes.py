@@ -9,15 +9,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from pydine.show.text import encodable, escaped
+from pydine.show.terminal import Harmless, width_of
+from pydine.show.text import escaped
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.progress import Progress, TaskID
 
-NARROWEST = 20  # characters of a line
 PATIENCE = 2.0  # seconds without a word
 
 
@@ -29,32 +28,10 @@ def note(text: str) -> None:
     Console(stderr=True, highlight=False, width=width_of(sys.stderr)).print(Harmless(Text(text, style="dim")))
 
 
-def width_of(stream: TextIO) -> int | None:
-    """How wide lines of a stream may be: what rich finds, but at least a few words, and 80 where nothing is known."""
-    from rich.console import Console
-
-    found = Console(file=stream).width
-    return None if found >= NARROWEST else NARROWEST if found > 0 else 80
-
-
 def tell(sentences: Sequence[str] = ()) -> None:
     """Say what was warned of, beside the answer."""
     for sentence in sentences:
         note(sentence)
-
-
-@dataclass
-class Harmless:
-    """What is shown, without control sequences other than colours: names come from files."""
-
-    content: RenderableType
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.segment import Segment
-
-        for segment in console.render(self.content, options):
-            text = encodable(escaped(segment.text, keep="\n"), console.encoding)
-            yield segment if segment.control else Segment(text, segment.style)
 
 
 @contextmanager

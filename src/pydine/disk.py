@@ -27,6 +27,7 @@ def replacing(path: Path, beside: Path | None = None) -> Iterator[Path]:
     ----------
     path : Path
         The file; one that is there is replaced, with its permissions. What a link points to is replaced, not the link.
+        What is no file, a device or a pipe, is for the block to write to as it is.
     beside : Path, optional
         The folder, on the same disk, for the unfinished file; that of the file itself if it is not given.
 
@@ -36,27 +37,27 @@ def replacing(path: Path, beside: Path | None = None) -> Iterator[Path]:
         If it cannot be written; then nothing is left behind, and a file that was there is as it was.
     """
     path = real(path)
-    unfinished = (beside or path.parent) / f"{UNFINISHED}{uuid.uuid4().hex[:16]}"
+    is_file = not path.exists() or path.is_file()
+    unfinished = (beside or path.parent) / f"{UNFINISHED}{uuid.uuid4().hex[:16]}" if is_file else path
     try:
         yield unfinished
-        with contextlib.suppress(FileNotFoundError):
-            unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
-        unfinished.replace(path)
+        if is_file:
+            with contextlib.suppress(FileNotFoundError):
+                unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
+            unfinished.replace(path)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None  # of the file that was asked for
     finally:  # after an interrupt too
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
+        if is_file:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
 
 
 def write_whole(path: Path, content: bytes, *, beside: Path | None = None) -> None:
-    """Write a file as `replacing` does; what is no file, such as ``/dev/stdout``, is written to as it is."""
-    path = real(path)
-    if path.exists() and not path.is_file():  # a device or a pipe is written to, not replaced
-        path.write_bytes(content)
-        return
+    """Write a file as `replacing` does."""
     with replacing(path, beside) as unfinished:
-        unfinished.touch(_mode(path), exist_ok=False)
+        if unfinished != real(path):
+            unfinished.touch(_mode(real(path)), exist_ok=False)
         unfinished.write_bytes(content)
 
 

@@ -18,7 +18,6 @@ from typing import Any
 
 from pydine.cli.output.notes import note
 from pydine.disk import real, sweep, write_whole
-from pydine.show.text import printable
 
 MARK = "written by pydine"  # stands at the beginning or the end of files other than CSV
 LOOKED_AT = 1 << 14  # bytes at either end
@@ -109,9 +108,10 @@ def save(path: Path, content: bytes) -> None:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Save a figure of matplotlib in the format that the file's name says."""
-    for text in figure.findobj(lambda artist: hasattr(artist, "set_text")):
-        text.set_text(printable(text.get_text()) if text.get_text() else "")  # a name may hold what no XML may
+    """Save a figure of matplotlib in the format that the file's name says, and forget it."""
+    from matplotlib import pyplot as plt
+
     drawn, form = io.BytesIO(), path.suffix.lstrip(".").lower()
     figure.savefig(drawn, format=form, dpi=150, metadata={"Software" if form == "png" else "Creator": MARK})
+    plt.close(figure)
     save(path, drawn.getvalue())

@@ -71,7 +71,7 @@ def _drawn(names: list[str], edges: list[Edge]) -> Any:
     """Draw the graph, columns that are joined near each other."""
     import networkx as nx
 
-    from pydine.show.plotting import new_axes
+    from pydine.show.plotting import label_of, new_axes
 
     side = 4.0 + 0.25 * min(len(names), 40)
     axes = new_axes(1.3 * side, side)
@@ -79,9 +79,9 @@ def _drawn(names: list[str], edges: list[Edge]) -> Any:
     places = nx.circular_layout(network) if len(names) <= 12 else nx.spring_layout(network, seed=0)
     look = {"node_size": 1400, "node_color": "#e8eef7", "edgecolors": "#30507a"}
     nx.draw_networkx_nodes(network, places, ax=axes, **look)
-    nx.draw_networkx_labels(network, places, ax=axes, font_size=9)
+    nx.draw_networkx_labels(network, places, {name: label_of(name) for name in network}, ax=axes, font_size=9)
     for kind, style in ((DIRECTED, "-|>"), (UNDIRECTED, "-"), (CONFLICTING, "<|-|>")):
-        chosen = [edge[:2] for edge in edges if edge.kind == kind]
+        chosen = [edge[:2] for edge in network.edges(data="kind") if edge[2] == kind]
         nx.draw_networkx_edges(
             network, places, chosen, ax=axes, arrows=True, arrowstyle=style, arrowsize=16, node_size=1400, width=1.4
         )

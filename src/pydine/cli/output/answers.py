@@ -77,7 +77,8 @@ def answer(
         from rich.text import Text
 
         before = [Text(line, style="dim") for line in done]
-        console().print(Harmless(Group(*before, *([Text()] if before else []), shown())))
+        whole = Group(*before, *([Text()] if before else []), shown())
+        console().print(Harmless(whole), crop=False)  # what is written in another way is longer
     sys.stdout.flush()
 
 

@@ -25,7 +25,8 @@ def note(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True, highlight=False, width=width_of(sys.stderr)).print(Harmless(Text(text, style="dim")))
+    stream = Console(stderr=True, highlight=False, width=width_of(sys.stderr))
+    stream.print(Harmless(Text(text, style="dim")), crop=False)
 
 
 def tell(sentences: Sequence[str] = ()) -> None:

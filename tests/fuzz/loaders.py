@@ -8,7 +8,6 @@ little memory, and fail with a sentence of pydine's or not at all.
 import contextlib
 import copy
 import json
-import resource
 import tempfile
 import warnings
 from functools import cache
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import pydine
+from faults import peak_memory
 from fuzz.outcomes import is_worded, place_of, sentence_fault
 from pydine.archive import _members, _sealed
 from pydine.kernels.machine_code import KeptCode
@@ -231,23 +231,6 @@ def archived(rng, content):
 # --- one case ---------------------------------------------------------------------------------------------------------
 
 
-def peak():
-    """The most memory that this process has held since `reset`, in bytes."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) << 10
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-
-
-def reset():
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return
-    return
-
-
 def of_model(rng, folder):
     content, rows = models()[rng.integers(len(models()))]
     content = archived(rng, content)
@@ -330,9 +313,8 @@ def load(tally, seed, folder):
     rng = np.random.default_rng(seed)
     kind = str(rng.choice(list(SHARES), p=list(SHARES.values())))
     size, numbers = KINDS[kind](rng, folder)
-    reset()
-    before, found, outcome = peak(), None, "read"
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    found, outcome = None, "read"
+    with peak_memory() as grown, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             first = numbers()
@@ -347,6 +329,6 @@ def load(tally, seed, folder):
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
             outcome = "another exception"
             found = f"{type(error).__name__} in {place_of(error)} ({' '.join(str(error).split())[:100]})"
-    if found is None and peak() - before > TIMES * size + BESIDES:
-        found = f"{(peak() - before) >> 20} MiB for a file of {size >> 10} KiB"
+        if found is None and grown() > TIMES * size + BESIDES:
+            found = f"{grown() >> 20} MiB for a file of {size >> 10} KiB"
     tally.add(f"{kind}: {outcome}", None if found is None else f"seed {seed} {kind}: {found}")

@@ -38,6 +38,15 @@ def test_a_pipe_is_written_to_and_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "file").read_bytes() == b"y"
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_permissions_stay(tmp_path, mode):
+    path = tmp_path / "data"
+    path.write_bytes(b"before")
+    path.chmod(mode)
+    write_whole(path, b"after")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"after", mode)
+
+
 def test_what_was_forgotten_is_swept(tmp_path):
     for name in (f"{UNFINISHED}old", f"{UNFINISHED}new", "data"):
         (tmp_path / name).write_bytes(b"")

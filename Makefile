@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-cpus golden quick lint types unit fuzz faults test-versions resolve docs dist bench stale clean
+.PHONY: help demo test test-cluster test-cpus golden quick lint types unit fuzz faults boundscheck test-versions resolve docs dist bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
@@ -14,8 +14,9 @@ help:
 	@echo "make test-cpus  the test suite with the machine playing two older CPUs"
 	@echo "make golden  every stored answer to nine digits, and a table of what has moved"
 	@echo "make quick  the fast part of the test suite, in less than a minute"
-	@echo "make fuzz   thousands of odd calls and hostile files: a result or a sentence"
+	@echo "make fuzz   thousands of odd calls, hostile and edited files: a result or a sentence"
 	@echo "make faults kills, full disks, flipped bits: nothing lost, the same numbers"
+	@echo "make boundscheck  the tests of compiled code, with every index checked"
 	@echo "make test-versions  the lowest and the newest versions of what pydine needs, on every Python there is here"
 	@echo "make resolve  whether the lowest versions exist and go together, by the package index alone"
 	@echo "make dist   build wheel and sdist, check them, and try the wheel in a clean environment"
@@ -77,6 +78,13 @@ quick: $(VENV)/.installed-dev
 
 fuzz: $(VENV)/.installed-dev
 	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz.run
+
+# Compiled once more, into a folder of its own: without checks an index beyond an array reads or writes whatever is there.
+# The models that somebody made up are among them. A part of it: make boundscheck ONLY=tests/kernels
+BOUNDSCHECKED := tests/kernels tests/units tests/latents tests/bases tests/questions/test_saved.py tests/fuzz
+boundscheck: $(VENV)/.installed-dev
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/boundscheck OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -m pytest -n 2 $(or $(ONLY),$(BOUNDSCHECKED))
 
 faults: $(VENV)/.installed-dev
 	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz.loop

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import pandas as pd
 
 from harness.confirmation import read_confirmed
+from harness.provenance import SCOPES, code_version
 from pydine.experiments.figures import draw_convergence, draw_estimates, draw_tests, ordered, save
 from pydine.experiments.grids import GRIDS
 from pydine.experiments.methods import PERMUTATIONS
@@ -241,6 +242,18 @@ def settings(methods: list[str]) -> str:
     return f"The test takes {PERMUTATIONS} permutations, as in the paper.\n\n" + common.markdown(lines)
 
 
+def earlier(rows: dict[str, list[Row]]) -> list[str]:
+    """A sentence about the tables that have rows of earlier code, in the words that stale.py looks for."""
+    current = {code_version(scope=scope) for scope in SCOPES}
+    old = [
+        kind
+        for kind, part in rows.items()
+        if any(r["code"] and not {r["code"], r["confirmed"]} & current for r in part)
+    ]
+    named = ", ".join(f"`benchmarks/results/{kind}.csv`" for kind in old)
+    return [f"Some rows of {named} are of an earlier version."] if old else []
+
+
 def main() -> None:
     options = ArgumentParser(description=__doc__)
     options.add_argument("--tables", type=Path, default=common.RESULTS)
@@ -250,7 +263,7 @@ def main() -> None:
     images.mkdir(parents=True, exist_ok=True)
     paths = {kind: chosen.tables / f"{kind}.csv" for kind in PARTS}
     rows = {kind: read_confirmed(path) for kind, path in paths.items() if path.exists()}
-    sections, seen = ["# Results", INTRODUCTION], []
+    sections, seen = ["# Results", INTRODUCTION, *earlier(rows)], []
     for kind, (title, write, draw) in PARTS.items():
         if kind in rows:
             sections += [f"## {title}", *write(rows[kind])]

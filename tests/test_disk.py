@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from faults import full_disk
-from pydine.disk import FORGOTTEN, UNFINISHED, sweep, write_whole
+from pydine.disk import FORGOTTEN, UNFINISHED, replacing, sweep, write_whole
 
 
 def test_what_was_there_stays_if_the_disk_is_full(tmp_path):
@@ -24,14 +24,27 @@ def test_a_folder_that_is_not_there_is_named_by_the_file(tmp_path):
     assert missing.value.filename == str(tmp_path / "no" / "data")
 
 
-def test_a_device_is_written_to_and_a_link_stays_a_link(tmp_path):
-    (tmp_path / "nowhere").symlink_to(os.devnull)
-    write_whole(tmp_path / "nowhere", b"x")
+def test_a_pipe_is_written_to_and_a_link_stays_a_link(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(tmp_path / "pipe", b"x")
+    with replacing(tmp_path / "pipe") as path:
+        path.write_bytes(b"y")
+    assert (os.read(reader, 9), (tmp_path / "pipe").is_fifo()) == (b"xy", True)
+    os.close(reader)
     (tmp_path / "link").symlink_to(tmp_path / "file")
     write_whole(tmp_path / "link", b"y")
-    assert (tmp_path / "nowhere").is_char_device()
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "file").read_bytes() == b"y"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_permissions_stay(tmp_path, mode):
+    path = tmp_path / "data"
+    path.write_bytes(b"before")
+    path.chmod(mode)
+    write_whole(path, b"after")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"after", mode)
 
 
 def test_what_was_forgotten_is_swept(tmp_path):

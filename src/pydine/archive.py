@@ -119,10 +119,8 @@ class Schema:
         members = _members(data)
         try:
             text = members.pop(HEAD).tobytes()
-            if (
-                sum(text.count(mark) * size for mark, size in MARK_BYTES.items())
-                > TIMES_THE_FILE * len(data) + ANY_FILE
-            ):
+            unpacked = sum(text.count(mark) * size for mark, size in MARK_BYTES.items())
+            if unpacked > TIMES_THE_FILE * len(data) + ANY_FILE:
                 raise Refused("has a head that would take many times the memory of the file")
             head = json.loads(text)
             name, version = head.pop("schema"), head.pop("version")

@@ -5,6 +5,7 @@ Run with ``python -m pydine.demo``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ import pydine
 from pydine.experiments.measure import measured
 from pydine.inputs.checks import enumeration
 from pydine.results import InformationEstimate
+from pydine.show.terminal import Fitting, Harmless, width_of
 
 __all__ = ["Row", "estimate_rows", "load_table", "main", "show"]
 
@@ -96,7 +98,7 @@ def show(console: Console, rows: list[Row], seconds: float) -> None:
         How long it took.
     """
     console.print()
-    console.print(_table(rows, with_meanings=console.width >= WIDTH_WITH_MEANINGS))
+    console.print(Harmless(Fitting(_table(rows, with_meanings=console.width >= WIDTH_WITH_MEANINGS))))
     first = rows[0].alone
     notes = [
         f"{2 * len(rows)} estimates by DINE from {first.n_samples} rows in {seconds:.1f} s; ± is one standard error.",
@@ -107,7 +109,7 @@ def show(console: Console, rows: list[Row], seconds: float) -> None:
         named = enumeration([f"{name!r} for {kind}" for name, kind in kinds.items()])
         notes.append(f"Columns are taken as they are: {named}, all others for continuous.")
     for note in notes:
-        console.print(Text(note, style="dim"))
+        console.print(Harmless(Text(note, style="dim")))
     console.print()
 
 
@@ -151,7 +153,7 @@ def _cells(estimate: InformationEstimate) -> tuple[Text, Text]:
 
 def main() -> None:
     """Run the demonstration and print its table."""
-    console = Console()
+    console = Console(width=width_of(sys.stdout))
     table = load_table()
     waiting = console.status("Estimating (the very first run also compiles, which takes longer) ...")
     with waiting, measured() as cost:

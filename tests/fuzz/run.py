@@ -1,4 +1,4 @@
-"""The long run of the fuzzer: ``make fuzz``, or ``PYTHONPATH=tests python -m fuzz.run --calls 5000 --files 400``."""
+"""The long run of the fuzzer: ``make fuzz``, or ``PYTHONPATH=tests python -m fuzz.run --calls 5000 --loads 0``."""
 
 import argparse
 import faulthandler
@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fuzz import calls, frames, hostile
+from fuzz import calls, frames, hostile, loaders
 from fuzz.outcomes import Tally
 
 
@@ -15,10 +15,11 @@ def main():
     options.add_argument("--calls", type=int, default=5000)
     options.add_argument("--frames", type=int, default=2000, help="questions about columns of any kind")
     options.add_argument("--files", type=int, default=400)
+    options.add_argument("--loads", type=int, default=2000, help="edited models, units, results and machine code")
     options.add_argument("--seed", type=int, default=0, help="of the first; the others follow")
     chosen = options.parse_args()
     faulthandler.enable()
-    asked, framed, read = Tally(), Tally(), Tally()
+    asked, framed, read, loaded = Tally(), Tally(), Tally(), Tally()
     for seed in range(chosen.seed, chosen.seed + chosen.calls):
         calls.ask(asked, seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -26,8 +27,10 @@ def main():
             frames.ask(framed, seed, Path(folder))
         for seed in range(chosen.seed, chosen.seed + chosen.files):
             hostile.read(read, seed, Path(folder))
-    findings = asked.findings + framed.findings + read.findings
-    reports = [asked.report("calls"), framed.report("frames"), read.report("files")]
+        for seed in range(chosen.seed, chosen.seed + chosen.loads):
+            loaders.load(loaded, seed, Path(folder))
+    findings = asked.findings + framed.findings + read.findings + loaded.findings
+    reports = [asked.report("calls"), framed.report("frames"), read.report("files"), loaded.report("loads")]
     sys.stdout.write("\n".join([*reports, *findings, ""]))
     sys.exit(bool(findings))
 

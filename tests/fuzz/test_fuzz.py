@@ -6,10 +6,10 @@ import warnings
 import pytest
 
 import pydine
-from fuzz import calls, frames, hostile
+from fuzz import calls, frames, hostile, loaders
 from fuzz.outcomes import Tally, fault, run, sentence_fault
 
-CALLS, FRAMES, FILES = 150, 200, 120
+CALLS, FRAMES, FILES, LOADS = 150, 200, 120, 500
 SEED = 1_000_000  # not those that `make fuzz` begins with
 
 
@@ -45,6 +45,15 @@ def test_files_end_in_an_answer_or_a_sentence(tmp_path):
     for seed in range(SEED, SEED + FILES):
         hostile.read(tally, seed, tmp_path)
     assert tally.outcomes["an answer"] > 0
+    assert tally.findings == []
+
+
+@pytest.mark.slow
+def test_what_somebody_has_edited_gives_the_same_numbers_twice_or_a_sentence(tmp_path):
+    tally = Tally()
+    for seed in range(SEED, SEED + LOADS):
+        loaders.load(tally, seed, tmp_path)
+    assert all(tally.outcomes[f"{kind}: numbers"] > 0.01 * LOADS for kind in ("model", "unit", "result"))
     assert tally.findings == []
 
 

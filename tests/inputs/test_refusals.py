@@ -134,13 +134,25 @@ class TestWhatIsRefused:
     def test_integers_beyond_float64(self):
         assert refusal([10**400] * N, B).startswith("x ")
 
+    @pytest.mark.parametrize("lowest", [2**53, 2**60, 2**63 - 2, -(2**63), 2**64 - 2, 2**70])
+    @pytest.mark.parametrize("kind", [list, np.array, lambda values: pl.DataFrame({"c": values})])
+    def test_whole_numbers_that_float64_takes_for_one(self, lowest, kind):
+        """They vary, so that to call them constant would be wrong."""
+        values = [lowest + i % 2 for i in range(N)]
+        message = refusal(values if lowest == 2**70 else kind(values), B)  # lists alone hold more than 64 bits
+        assert f"must vary by more than float64 can tell apart, but runs from {lowest} to {lowest + 1}" in message
+        assert f"subtract {lowest}, which does not change the information" in message
+
+    @pytest.mark.parametrize("matrix", [sparse.csr_array(TABLE), sparse.coo_matrix(TABLE)])
+    def test_a_sparse_matrix(self, matrix):
+        assert refusal(matrix, B) == "x is a sparse matrix, of which zeros are data too; pass its toarray()."
+
     @pytest.mark.parametrize(
         ("values", "what"),
         [
             (TABLE.reshape(N, 5, 1), "ndarray of shape (60, 5, 1)"),
             (1.5, "a single float"),
             (columns(), "a single dict"),
-            (sparse.csr_array(TABLE), "a single csr_array"),
         ],
     )
     def test_wrong_number_of_dimensions(self, values, what):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import numba as nb
 import pytest
@@ -56,6 +57,36 @@ def test_code_of_something_else_is_not_run(kept, change, monkeypatch):
     monkeypatch.setattr(nb, "__version__", change.get("version", nb.__version__))
     other = KeptCode(kept.folder, kept.function, change.get("sources", kept.sources))
     assert other.load(change.get("key", KEY)) is None
+
+
+def test_code_that_others_could_have_written_is_not_run(kept):
+    kept.save(KEY, "code")
+    (file,) = kept.files()
+    file.chmod(0o666)
+    assert kept.load(KEY) is None
+    file.chmod(0o644)
+    assert kept.load(KEY) == "code"
+    if os.getuid() == 0:
+        os.chown(file, 12345, -1)
+        assert kept.load(KEY) == ("code" if os.getuid() == 12345 else None)
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o777, 0o1777])
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, mode):
+    """Wherever it is: here NUMBA_CACHE_DIR names it."""
+    (tmp_path / "cache").mkdir()
+    code = "from pydine.kernels.compilation import compiled\n@compiled()\ndef double(x):\n    return 2 * x\n"
+    (tmp_path / "doubling.py").write_text(code + "print(double(3), double._cache.cache_path)")
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    environment |= {"TMPDIR": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "own")}
+    command = [sys.executable, "doubling.py"]
+    first = subprocess.check_output(command, cwd=tmp_path, env=environment, text=True).split()
+    assert first[0] == "6"
+    where = Path(first[1])
+    assert where.is_relative_to(tmp_path / "cache")
+    where.chmod(mode)
+    again = subprocess.check_output(command, cwd=tmp_path, env=environment, text=True).split()
+    assert (again[0], again[1] == first[1]) == ("6", mode == 0o755)
 
 
 def test_signatures_and_processors_have_files_of_their_own(kept):

@@ -47,9 +47,12 @@ def test_the_command_writes_one_file(folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--target", "outcome", "-o", "."), "pydine: . is a directory; name a file in it, such as report.html."),
-        (("--target", "outcome", "-o", "no/where.html"), "pydine: there is no directory no to write where.html into"),
-        (("--target", "outcome", "-o", "data.csv"), "pydine: data.csv is the file to be read; name another"),
+        (("--target", "outcome", "-o", "."), "pydine: . is a directory; name a file in it."),
+        (
+            ("--target", "outcome", "-o", "no/where.html"),
+            "pydine: no/where.html cannot be written, there is no folder no.",
+        ),
+        (("--target", "outcome", "-o", "data.csv"), "pydine: data.csv: a report is a page of HTML"),
         (("--target", "outcome", "--nan", "fail"), "pydine: data.csv: column 'cause' has 4 missing values"),
     ],
 )

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import pydine
-from faults import files_of, flips, full_disk
+from faults import files_of, flips, full_disk, retold
 from pydine.disk import UNFINISHED
 from pydine.units.ladder import LadderSettings, fit_ladder
 from pydine.work import cache as cache_module
 from pydine.work.cache import UnitCache, fit_units
-from pydine.work.tasks import UnitTask
+from pydine.work.tasks import UnitTask, fit_task
 
 SETTINGS = LadderSettings(iterations=20)
 
@@ -64,12 +64,38 @@ def test_flipped_bits_are_missing_units(data, tmp_path):
     """Whichever bit it is: a digest of the whole file is the first that is looked at."""
     fitted(UnitCache(tmp_path), data)
     (path,) = files_of(tmp_path)
-    whole = path.read_bytes()
+    whole, task = path.read_bytes(), UnitTask(*data, SETTINGS)
     for content in (*flips(whole, 300), whole[:-1], whole + b"\0"):
         path.write_bytes(content)
-        assert cache_module._read(path) is None
+        assert cache_module._read(path, task) is None
     path.write_bytes(whole)
-    assert cache_module._read(path) is not None
+    assert cache_module._read(path, task) is not None
+
+
+@pytest.mark.parametrize("what", ["other columns", "other rows", "not a number", "named twice", "a list", "no models"])
+def test_planted_units_are_missing_units(data, tmp_path, what):
+    """With a digest that agrees: the unit is fitted, as if there were no file."""
+    other = {"other columns": UnitTask(data[0], data[1][:1], SETTINGS)}
+    other["other rows"] = UnitTask(data[0][:60], data[1][:, :60], SETTINGS, True)
+    entry = fit_task(other.get(what, UnitTask(*data, SETTINGS, is_crossed=True)))
+    planted = entry
+    if what == "not a number":
+        planted = entry._replace(log_density=np.full(100, np.nan))
+    elif what == "named twice":
+        planted = [entry] * 1000
+    elif what == "a list":
+        planted = [1, 2.0, entry.log_density]
+    content = cache_module.UNIT.to_bytes(planted)
+    if what == "no models":
+        content = retold(content, '"models"', '"sampled"')
+    task = UnitTask(*data, SETTINGS, is_crossed=True)
+    path = UnitCache(tmp_path)._path(cache_module.key_of(task))
+    path.parent.mkdir()
+    path.write_bytes(content)
+    cache = UnitCache(tmp_path)
+    found = fit_units([task], cache)[0]
+    assert (cache.info().hits, np.isfinite(found.log_density).all()) == (0, True)
+    np.testing.assert_array_equal(thetas(found.unit), thetas(fit_task(task).unit))
 
 
 def test_what_a_killed_writer_left_is_swept(data, tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import inspect
+import io
 import os
 import signal
 import sys
@@ -17,12 +19,13 @@ from typer.core import TyperGroup
 from pydine._version import __version__
 from pydine.cli.groups import spelled_out
 from pydine.cli.options import FLAG
-from pydine.show.text import escaped
+from pydine.show.text import encodable, escaped
 
 BAD_DATA = 1
 INTERRUPTED = 130
 SHORT = 3.0  # seconds
 LONGEST = 600  # characters of a sentence
+KEPT_OPEN: list[Any] = []  # in the place of closed streams, until the end
 
 USAGE: Any = typer.BadParameter.__base__  # click's UsageError, which some versions of typer hold a copy of
 QUESTIONS, MORE = "Questions about your data", "More"
@@ -102,6 +105,7 @@ def _root(
 def main() -> None:
     """Run the command line; every failure is one sentence and a code."""
     signal.signal(signal.SIGINT, _interrupted)
+    _open_streams()
     _postpone_collection()
     _spare_imports()
     try:
@@ -122,6 +126,29 @@ def main() -> None:
         _fail(f"this is a defect of pydine ({type(error).__name__}: {error}); PYDINE_TRACEBACK=1 shows where.")
     finally:
         gc.freeze()  # or the interpreter would collect garbage in all modules at exit, for a third of a second
+
+
+class _Closed(io.TextIOBase):
+    """The standard output that a shell has closed: an answer that nobody can read is an error."""
+
+    def write(self, _: str) -> int:
+        """Refuse."""
+        raise OSError(errno.EBADF, "it is closed", "the standard output")
+
+
+def _open_streams() -> None:
+    """Have standard streams where a shell has closed them, and none that stops at a character that it cannot write."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            nowhere = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - no other file may get its number
+            if nowhere.fileno() != number:
+                os.dup2(nowhere.fileno(), number)
+            setattr(sys, name, _Closed() if name == "stdout" else nowhere)
+            KEPT_OPEN.append(nowhere)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _postpone_collection() -> None:
@@ -147,7 +174,8 @@ def _spare_imports() -> None:
 def _fail(sentence: str) -> NoReturn:
     text = escaped(" ".join(sentence.split()))
     half = LONGEST // 2  # a name may be very long: the beginning and the end of the sentence are kept
-    sys.stderr.write(f"pydine: {text if len(text) <= LONGEST else f'{text[:half]} … {text[-half:]}'}\n")
+    text = text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
+    sys.stderr.write(f"pydine: {encodable(text, sys.stderr.encoding or 'utf-8')}\n")
     sys.exit(BAD_DATA)
 
 

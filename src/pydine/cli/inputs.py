@@ -80,6 +80,9 @@ class Request:
         names = [table.find(option, columns or ()) for option, columns in chosen]
         frame = self.read(table, [name for block in names for name in block])
         _refuse_identifiers(frame, frame)
+        if not hasattr(frame, "as_stream"):
+            whole = frame.complete()
+            _refuse_constant(whole, whole.constant() if whole.n_samples > 1 else (), " that has all columns")
         return [block or None for block in names], frame
 
     def read_many(
@@ -131,15 +134,16 @@ def _identifiers(frame: Frame, names: Iterable[str]) -> dict[str, str]:
     return {name: identifier(values) for name, values in there.items() if is_identifier(values)}
 
 
-def _refuse_constant(frame: Frame, names: Iterable[str]) -> None:
-    """Refuse constant columns in a question."""
+def _refuse_constant(frame: Frame, names: Iterable[str], which: str = "") -> None:
+    """Refuse constant columns in a question, by what they hold in every row, or every row `which` is as it says."""
     import numpy as np
 
     for name in names:
         value = np.nanmax(np.where(np.isfinite(frame[name]), frame[name], np.nan))
         shown = repr(frame.levels[name][int(value)]) if name in frame.levels else f"{value:.6g}"
         raise ValueError(
-            f"{frame.source}: column {name!r} must vary, but is constant ({shown} in every row); name another column."
+            f"{frame.source}: column {name!r} must vary, but is constant ({shown} in every row{which}); name another "
+            "column."
         )
 
 

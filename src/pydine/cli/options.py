@@ -63,6 +63,10 @@ Cache = Annotated[
         show_default=False,
     ),
 ]
+Overwrite = Annotated[
+    bool,
+    of_output("--overwrite", metavar=FLAG, help="Replace a file that is there, whatever it is; other than the input."),
+]
 Json = Annotated[bool, of_output("--json", metavar=FLAG, help="Print one JSON object and nothing else.")]
 
 

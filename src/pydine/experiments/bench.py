@@ -19,6 +19,7 @@ from pydine.experiments.methods import foreign, methods_of, needed, peers, usual
 from pydine.experiments.runner import HowToRun, run
 from pydine.experiments.summaries import convergence_summary, decision_summary, error_summary
 from pydine.experiments.table import Row
+from pydine.show.terminal import Fitting
 
 DEFAULT_OUTPUT = Path("pydine-bench")
 PLAIN_WIDTH = 1000  # characters: no line of plain text is broken
@@ -70,7 +71,7 @@ class Bench:
             table.add_row(*(_shown(line[name]) for name in shown))
         written = f"Rows in {self.table}" + (f", figure in {self.figure}." if self.figure else ".")
         # Text, since pydine[plot] in a plain string would be read as markup.
-        return Group(table, "", *(Text(line) for line in (written, *self.notes)))
+        return Group(Fitting(table), "", *(Text(line) for line in (written, *self.notes)))
 
     def __str__(self) -> str:
         console = Console(width=PLAIN_WIDTH, color_system=None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pydine.disk import write_whole
 from pydine.experiments.methods import label
 from pydine.experiments.summaries import LEVEL, convergence_summary, curves, decision_summary
 from pydine.experiments.table import Row
@@ -132,7 +134,9 @@ def save(figure: Any, path: Path, suffixes: Sequence[str] = (".png", ".pdf")) ->
     from matplotlib import pyplot as plt
 
     for suffix in suffixes:
-        figure.savefig(path.with_suffix(suffix), dpi=DOTS)
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=suffix[1:], dpi=DOTS)
+        write_whole(path.with_suffix(suffix), drawn.getvalue())
     plt.close(figure)
     return path.with_suffix(suffixes[0])
 

@@ -287,6 +287,8 @@ def _read_column(where: str, column: Any) -> _Read:
 
     dtype = column.dtype
     if dtype.is_numeric():
+        if dtype.is_integer() and column.len() > column.null_count():
+            check_whole(where, column.min(), column.max())
         return _Read(_as_numbers(column))
     if dtype == nw.Boolean:
         return _Read(np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64), Kind.NOMINAL)
@@ -353,6 +355,8 @@ def _from_array(label: str, value: Any) -> Columns:
     columns = array[:, None] if array.ndim == 1 else array
     names = default_names(label, columns.shape[1])
     if columns.dtype.kind in "iuf":
+        for i in range(columns.shape[1] if columns.dtype.kind in "iu" and len(columns) else 0):
+            check_whole(_where(label, names[i], i), columns[:, i].min(), columns[:, i].max())
         return Columns(label, names, np.ascontiguousarray(columns.astype(np.float64, copy=False)))
     return _stack(label, names, list(columns.T)) if columns.size else Columns(label, names, np.empty(columns.shape))
 
@@ -370,12 +374,17 @@ def _one_column(label: str, value: Any) -> Any:
 
 def _as_array(label: str, value: Any) -> NDArray[Any]:
     """Make an array of anything NumPy takes. Missing entries, None or masked, become NaN."""
+    if hasattr(value, "toarray") and type(value).__module__.startswith(("scipy.", "sparse.")):
+        raise ValueError(f"{label} is a sparse matrix, of which zeros are data too; pass its toarray().")
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "biuf":
         return np.ma.filled(value.astype(np.float64), np.nan)
     try:
         array = np.asarray(value)
         # A list has no dtype, so None in it is a missing number; an array of objects was somebody's choice.
         if array.dtype == object and isinstance(value, (list, tuple)) and _all_numbers(array):
+            whole = [item for item in array.ravel().tolist() if type(item) is int]
+            if len(whole) == array.size:  # beyond 64 bits
+                check_whole(label, min(whole), max(whole))
             array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ValueError(
@@ -383,6 +392,15 @@ def _as_array(label: str, value: Any) -> NDArray[Any]:
             f"but this {type(value).__name__} cannot be read as one ({error})."
         ) from error
     return array
+
+
+def check_whole(where: str, low: Any, high: Any) -> None:
+    """Refuse whole numbers that vary, and would all be the same as float64."""
+    if int(low) < int(high) and float(low) == float(high):
+        raise ValueError(
+            f"{where} must vary by more than float64 can tell apart, but runs from {int(low)} to {int(high)}; "
+            f"subtract {int(low)}, which does not change the information."
+        )
 
 
 def _all_numbers(objects: NDArray[np.object_]) -> bool:
@@ -393,6 +411,8 @@ def _read_array(where: str, array: NDArray[Any]) -> _Read:
     """Read a 1-D array: numbers, booleans, or text. An array of objects may hold text, None and NaN; or numbers."""
     kind = array.dtype.kind
     if kind in "iuf":
+        if kind in "iu" and len(array):
+            check_whole(where, array.min(), array.max())
         return _Read(array.astype(np.float64, copy=False))
     if kind == "b":
         return _Read(array.astype(np.float64), Kind.NOMINAL)

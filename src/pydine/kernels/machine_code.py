@@ -22,7 +22,7 @@ import numba as nb
 
 from pydine.disk import sweep, write_whole
 
-__all__ = ["KEPT", "KeptCode", "is_whole", "keep", "place", "temporary_folder"]
+__all__ = ["KEPT", "KeptCode", "is_trusted", "is_whole", "keep", "place", "temporary_folder"]
 
 caching: Any = import_module("numba.core.caching")  # nothing there has types
 serialize: Any = import_module("numba.core.serialize")
@@ -47,6 +47,12 @@ def is_whole(path: Path) -> bool:
     except OSError:
         return False
     return content[:DIGEST_BYTES] == _digest(content[DIGEST_BYTES:])
+
+
+def is_trusted(path: Path) -> bool:
+    """Whether nobody but this user, the superuser, and a group that was let in, can have put something there."""
+    found = path.stat()
+    return not hasattr(os, "getuid") or (found.st_uid in (0, os.getuid()) and not found.st_mode & stat.S_IWOTH)
 
 
 class KeptCode:
@@ -75,6 +81,8 @@ class KeptCode:
         """The data kept under one of Numba's keys, or None; a file that is damaged or outdated is deleted."""
         path = self._path(key)
         try:
+            if not is_trusted(path):
+                return None
             content = path.read_bytes()
         except OSError:
             return None
@@ -135,8 +143,20 @@ def temporary_folder() -> Path:
     return folder
 
 
+def _guarded(locator: Any) -> Any:
+    """A place where Numba looks for a folder, unless others can write to the folder: code from it will be run."""
+
+    class Guarded(locator):
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> Any:
+            found = super().from_function(function, file)
+            return found if found is not None and is_trusted(Path(found.get_cache_path())) else None
+
+    return Guarded
+
+
 class _Implementation(caching.CompileResultCacheImpl):
-    _locator_classes = (*caching.CompileResultCacheImpl._locator_classes, _TemporaryLocator)
+    _locator_classes = (*map(_guarded, caching.CompileResultCacheImpl._locator_classes), _TemporaryLocator)
 
 
 class _Cache(caching.FunctionCache):

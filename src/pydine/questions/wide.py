@@ -26,6 +26,7 @@ from pydine.answers.settings import CacheLike, Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.gaussian import fold_errors
 from pydine.bases.learning import pairs_with_unlearned
+from pydine.disk import replacing
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import Variables, read_variables
 from pydine.nulls.analytic import tile_test, tiles_of
@@ -400,13 +401,10 @@ def _write_parquet(path: Path, pairs: _Pairs, names: list[str]) -> None:
     def group(start: int) -> Any:
         some = [part[start : start + ROWS_OF_A_GROUP] for part in pairs]
         columns = [pa.DictionaryArray.from_arrays(pa.array(part), words) for part in some[:2]]
-        return pa.Table.from_arrays([*columns, *map(pa.array, some[2:])], names=COLUMNS)
+        return pa.table(
+            [*columns, *map(pa.array, some[2:])], names=COLUMNS, metadata={"generator": "written by pydine"}
+        )
 
-    unfinished = path.with_name(f"{UNFINISHED}{path.name}")
-    try:
-        with pq.ParquetWriter(unfinished, group(0).schema) as writer:
-            for start in range(0, max(len(pairs.first), 1), ROWS_OF_A_GROUP):
-                writer.write_table(group(start))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path) as unfinished, pq.ParquetWriter(unfinished, group(0).schema) as writer:
+        for start in range(0, max(len(pairs.first), 1), ROWS_OF_A_GROUP):
+            writer.write_table(group(start))

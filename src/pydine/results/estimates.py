@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydine.results.intervals import interval_ends
 from pydine.results.records import Record
 from pydine.show.cards import card, figure, pvalue_text
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 
 __all__ = [
     "ConfidenceInterval",
@@ -26,6 +26,8 @@ __all__ = [
 
 NATS_PER_BIT = math.log(2.0)
 SHOWN_NAMES = 4
+MOST_NATS = 700.0  # of an entropy: exp has no more room
+MOST_COLUMNS = 100_000  # of a side: names are made for so many, if a file says that there are none
 
 
 class ConfidenceInterval(NamedTuple):
@@ -121,6 +123,7 @@ class InformationEstimate(Record):
     def __post_init__(self) -> None:
         """Turn NumPy scalars into plain numbers, fill in missing names, and freeze the details."""
         dx, dy, dz = (int(d) for d in self.dimensions)
+        must_fit(self, max(dx, dy, dz) <= MOST_COLUMNS)
         x, y, z = self.names
         plain = {
             "value": float(self.value),
@@ -276,6 +279,11 @@ class PointwiseInformation(Record):
     latents: tuple[FloatArray, FloatArray]
     estimate: InformationEstimate
 
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        n = self.values.size
+        must_fit(self, self.values.shape == self.rows.shape == (n,) and {len(side) for side in self.latents} == {n})
+
     def top(self, count: int = 10) -> NDArray[np.intp]:
         """Positions in the data of the rows that carry the most information, the most first."""
         order: NDArray[np.intp] = self.rows[np.argsort(-self.values, kind="stable")[:count]]
@@ -389,7 +397,7 @@ def width_of(columns: int, kind: str, entropy: float, base: str) -> float:
     In a contingency table, steps count as labels do. L is the effective number of levels, exp(entropy): that of equally
     frequent levels with the same entropy.
     """
-    if math.isfinite(entropy) and (base == "table" or (kind == "nominal" and columns == 1)):
+    if entropy < MOST_NATS and (base == "table" or (kind == "nominal" and columns == 1)):
         return max(math.expm1(entropy), 1.0)
     return float(columns)
 

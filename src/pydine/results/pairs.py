@@ -12,7 +12,7 @@ from pydine.results.estimates import width_of
 from pydine.results.intervals import interval_ends
 from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, table
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 
 SHOWN_PAIRS = 10
 
@@ -83,10 +83,14 @@ class PairwiseInformation(Record):
     widths: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """By default a figure has all rows that were used."""
+        """By default a figure has all rows that were used. Refuse parts that do not fit each other."""
+        p = len(self.names)
+        must_fit(self, np.shape(self.values) == (p, p))  # the first, so that a file cannot say that there are more
         if not self.counts.size:
-            p = len(self.names)
             object.__setattr__(self, "counts", np.where(np.eye(p, dtype=np.bool_), 0, self.n_samples))
+        parts = self.standard_errors, *self.errors, self.pvalues, self.adjusted_pvalues, self.bases, self.counts
+        must_fit(self, {part.shape for part in parts} == {(p, p)})
+        must_fit(self, {len(self.kinds), len(self.entropies), len(self.widths)} <= {0, p})
 
     @property
     def correlations(self) -> FloatArray:

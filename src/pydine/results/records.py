@@ -21,10 +21,13 @@ from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from pydine.show.text import escaped
+
 __all__ = ["Record"]
 
 VERSION = 1
 WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+LONGEST_REASON = 200
 ARRAY_TYPES = ("float64", "float32", "int64", "bool")
 
 
@@ -58,21 +61,27 @@ class Record:
         try:
             tree = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"text must be JSON that to_json wrote, but cannot be read ({error}).") from None
+            raise ValueError(f"text must be JSON that to_json wrote, but cannot be read ({_shown(error)}).") from None
         named = tree.get("pydine") if isinstance(tree, dict) else None
         if named != cls.__name__:
-            what = f"is of a {named}" if isinstance(named, str) else "names no class"
+            what = f"is of a {_shown(named)}" if isinstance(named, str) else "names no class"
             raise ValueError(f"text must hold a {cls.__name__} that to_json wrote, but {what}.")
         if not isinstance(tree.get("version"), int) or tree["version"] > VERSION:
-            found = tree.get("version")
-            raise ValueError(f"text must be of version {VERSION}, but is of version {found!r}; install a newer pydine.")
+            found = tree["version"] if isinstance(tree.get("version"), int | str) else None
+            raise ValueError(
+                f"text must be of version {VERSION}, but is of version {_shown(repr(found))}; install a newer pydine."
+            )
         try:
             made: Self = _from_record(cls, tree)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-            raise ValueError(
-                f"text must hold a {cls.__name__} that to_json wrote, but does not fit ({error})."
-            ) from None
+            why = f"does not fit ({_shown(error)})"
+            raise ValueError(f"text must hold a {cls.__name__} that to_json wrote, but {why}.") from None
         return made
+
+
+def _shown(made_up: object) -> str:
+    """What a text says, as a part of a sentence."""
+    return escaped(" ".join(str(made_up)[:LONGEST_REASON].split()))
 
 
 def _refuse(word: str) -> float:

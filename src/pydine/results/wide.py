@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, table
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 
 SHOWN_PAIRS = 10
 
@@ -52,6 +52,12 @@ class WideInformation(Record):
     n_samples: int
     n_dropped: int
     is_shared: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        parts = self.first, self.second, self.values, self.standard_errors, self.pvalues, self.adjusted_pvalues
+        must_fit(self, {part.shape for part in parts} == {(self.first.size,)})
+        must_fit(self, all(0 <= place < len(self.names) for place in (*self.first, *self.second)))
 
     def __len__(self) -> int:
         return len(self.first)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.show.cards import strip_end
+from pydine.show.text import printable
 
 MOST_POINTS = 20_000
 MOST_NAMES, MOST_NUMBERS = 60, 14  # variables of a matrix that are named, and whose values are written into it
@@ -20,6 +21,11 @@ def new_axes(width: float = 5.6, height: float = 4.6) -> Any:
     except ImportError:
         raise ImportError("plotting needs matplotlib; install it with: pip install matplotlib") from None
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def label_of(name: str) -> str:
+    """A name as a figure shows it: without what no file of XML may hold, and with dollars that begin no formula."""
+    return printable(name).replace("$", r"\$")
 
 
 def draw_pointwise(pointwise: Any, axes: Any = None) -> Any:
@@ -39,7 +45,7 @@ def draw_pointwise(pointwise: Any, axes: Any = None) -> Any:
     axes.figure.colorbar(points, ax=axes, label="pointwise information (nats)", extend="both")
     estimate = pointwise.estimate
     given = " given z" if estimate.dimensions[2] else ""
-    first, second = estimate.names[0][0], estimate.names[1][0]
+    first, second = label_of(estimate.names[0][0]), label_of(estimate.names[1][0])
     axes.set(xlabel=f"{first}{given}, as a standard normal", ylabel=f"{second}{given}, as a standard normal")
     axes.set_title(f"{estimate.value:.3f} nats in {estimate.n_samples:,} rows ({estimate.base} base)")
     return axes
@@ -75,8 +81,8 @@ def draw_ranking(ranking: Any, axes: Any = None) -> Any:
             errors = np.maximum(np.nan_to_num([values - low, high - values]), 0.0)
             places = [k + shift for k, _ in known]
             axes.errorbar(values, places, xerr=errors, fmt="o", ms=5, color=colour, label=label)
-    axes.set_yticks(range(len(columns)), [column.name for column in columns])
-    axes.set(xlabel=f"information about {ranking.target} (nats, 95% intervals)")
+    axes.set_yticks(range(len(columns)), [label_of(column.name) for column in columns])
+    axes.set(xlabel=f"information about {label_of(ranking.target)} (nats, 95% intervals)")
     every = [e for column in columns for e in (column.alone, column.given_rest) if e is not None]
     axes.set_xlim(0.0, 1.04 * strip_end([(e.value, e.standard_error, e.confidence_interval().high) for e in every]))
     axes.margins(y=0.03)
@@ -101,7 +107,7 @@ def draw_matrix(matrix: Any, axes: Any = None, *, cluster: bool = True) -> Any:
     image = axes.imshow(np.minimum(shown, limit), **look)
     axes.set_facecolor("0.9")  # the diagonal has no value
     axes.figure.colorbar(image, ax=axes, label="information (nats)", shrink=0.8)
-    names = [matrix.names[i] for i in order]
+    names = [label_of(matrix.names[i]) for i in order]
     if p <= MOST_NAMES:
         axes.set_xticks(range(p), names, rotation=90 if max(map(len, names)) > 2 else 0)
         axes.set_yticks(range(p), names)

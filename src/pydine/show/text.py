@@ -5,11 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 
-__all__ = ["escaped", "printable", "replaced"]
+__all__ = ["encodable", "escaped", "printable", "replaced"]
 
 # What would reverse or hide text beside it, apart from what no file of text can hold.
 DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c")
 INVISIBLE = frozenset(("Cc", "Cs", "Zl", "Zp"))
+ASCII = str.maketrans("±…–—→↔−×≥≤’“”", '~.--><-x><\'""')  # as wide each, so that tables stay in line
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -44,3 +45,12 @@ def printable(text: str) -> str:
     """Replace such characters for readers; a blank name becomes visible."""
     cleaned = replaced(text, lambda _: REPLACEMENT)
     return cleaned if cleaned.strip() else "\N{OPEN BOX}"
+
+
+def encodable(text: str, encoding: str) -> str:
+    """Write what an encoding lacks in another way: marks of ours by the nearest sign, anything else escaped."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(ASCII).encode(encoding, "backslashreplace").decode(encoding)
+    return text

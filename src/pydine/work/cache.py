@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from pydine.archive import Refused, Schema
+from pydine.archive import Schema
 from pydine.disk import sweep, write_whole
 from pydine.kernels.compilation import PACKAGE, SOURCES, sources_digest
 from pydine.units.network import Network
@@ -136,8 +136,7 @@ class UnitCache:
         """The unit of a task, if it is known."""
         if len(task.context) == 0 and not task.is_crossed:
             return Fitted(MARGINAL, NOTHING)
-        entry = self._find(key_of(task))
-        return None if entry is None or (task.is_crossed and len(entry.log_density) != task.context.shape[1]) else entry
+        return self._find(key_of(task), task)
 
     def keep(self, task: UnitTask, entry: Fitted) -> None:
         """Remember the unit of a task."""
@@ -148,13 +147,13 @@ class UnitCache:
         key = key_of(task)
         return len(task.context) == 0 or key in self._entries or (self.folder is not None and self._path(key).is_file())
 
-    def _find(self, key: str) -> Fitted | None:
+    def _find(self, key: str, task: UnitTask) -> Fitted | None:
         with self._lock:
             entry = self._entries.get(key)
             if entry is not None:
                 self._entries.move_to_end(key)
         if entry is None and self.folder is not None:
-            entry = _read(self._path(key))
+            entry = _read(self._path(key), task)
             if entry is not None:
                 self._hold(key, entry)
         with self._lock:
@@ -268,10 +267,20 @@ def _write(path: Path, unfinished: Path, entry: Fitted) -> None:
     write_whole(path, content, beside=unfinished)
 
 
-def _read(path: Path) -> Fitted | None:
+def _read(path: Path, task: UnitTask) -> Fitted | None:
     """Read a unit; None if there is no file or not a valid one, in whose place the unit is then written again."""
     try:
         entry, _ = UNIT.from_bytes(path.read_bytes())
-    except (OSError, Refused):
+        return entry if isinstance(entry, Fitted) and _suits(entry, task) else None
+    except (OSError, ArithmeticError, LookupError, TypeError, ValueError):
         return None
-    return entry if isinstance(entry, Fitted) and isinstance(entry.unit, FittedUnit) else None
+
+
+def _suits(entry: Fitted, task: UnitTask) -> bool:
+    """Whether a unit could be that of a task: somebody may have put one there that is of other columns."""
+    rows = (task.context.shape[1],) if task.is_crossed else (0,)
+    if entry.log_density.shape != rows or len(entry.unit.models) % task.settings.folds:
+        return False
+    density = entry.unit.log_density(task.target[..., :1], task.context[:, :1])
+    finite = [density, *entry.unit.features(task.context[:, :1])]
+    return all(np.isfinite(part).all() for part in finite)

@@ -18,6 +18,7 @@ def demo(
             help="Write the data to a file, to try the other commands on, and nothing else.",
         ),
     ] = None,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """See it at work: what each feature of the diabetes data tells about the disease a year later."""
     if out is None:
@@ -28,10 +29,10 @@ def demo(
     import io
 
     from pydine.cli.output.answers import lines_of, write_csv
-    from pydine.cli.output.files import check_place, save
+    from pydine.cli.output.files import check_places, save
     from pydine.demo import load_table
 
-    check_place(out)
     table, text = load_table(), io.StringIO()
+    check_places(None, out, overwrite=overwrite, header=list(table))
     write_csv(text, lines_of(table))
     save(out, text.getvalue().encode())

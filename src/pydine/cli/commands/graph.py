@@ -10,7 +10,7 @@ from pydine.cli import options
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import Request
 from pydine.cli.output.answers import answer, facts, page, plain_table, why_few
-from pydine.cli.output.files import check_place
+from pydine.cli.output.files import check_places
 from pydine.cli.output.graphs import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
 from pydine.cli.output.notes import listening, tell
 
@@ -37,6 +37,7 @@ def graph(
             metavar="FILE", help="Draw it (.png, .svg, .pdf) or write it for other programs (.graphml, .dot)."
         ),
     ] = None,
+    overwrite: options.Overwrite = False,
     printed: options.Printed,
 ) -> None:
     """Which columns may cause which.
@@ -48,7 +49,7 @@ def graph(
     form = printed.form
     if out is not None:
         check_suffix(out)
-        check_place(out)
+        check_places(file, out, overwrite=overwrite)
     request = Request(file, reading, work.seed)
     frame = request.read_many(request.open(), chosen)
     whole = frame.complete()  # the search conditions on many sets, so it uses the rows that have all columns

@@ -14,7 +14,7 @@ from pydine.cli.commands.strongest import Strongest, answer_strongest
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import Request
 from pydine.cli.output.answers import answer, facts, lines_of, page, plain_table, pvalue, why_few, write_csv
-from pydine.cli.output.files import check_place, save, save_figure
+from pydine.cli.output.files import check_picture, check_places, save, save_figure
 from pydine.cli.output.notes import listening, tell
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def matrix(
     reading: options.Reading,
     out: Out = None,
     plot: Plot = None,
+    overwrite: options.Overwrite = False,
     printed: options.Printed,
 ) -> None:
     """What every pair of columns has in common.
@@ -80,7 +81,8 @@ def matrix(
     columns are known. p is adjusted for the number of pairs.
     """
     form = printed.form
-    check_place(out, plot)
+    check_picture(plot)
+    check_places(file, out, plot, overwrite=overwrite)
     request = Request(file, reading, work.seed)
     table = request.open(streamed=given != [REST])
     rest = given == [REST] and REST not in table.names

@@ -98,16 +98,18 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
 def _shown(estimate: InformationEstimate, level: float) -> RenderableType:
     from rich.console import Group
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
-    interval = estimate.confidence_interval(level)
-    figures = Table.grid(padding=(0, 3))
+    interval, rows = estimate.confidence_interval(level), []
     for unit, size in (("nats", 1.0), ("bits", NATS_PER_BIT)):
         low, high = (end / size for end in interval)
         cells = [error_of(estimate.standard_error / size), f"{100 * level:g}% interval {low:.3f} to {high:.3f}"]
         is_known = not math.isnan(estimate.standard_error)
-        figures.add_row(Text(f"{estimate.value / size:z.3f} {unit}", style="bold"), *(cells if is_known else []))
+        rows.append([f"{estimate.value / size:z.3f} {unit}", *(cells if is_known else [])])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    # Text and not a table, which cuts numbers where it does not fit.
+    lines = [[f"{cell:<{width}}   " for cell, width in zip(row, widths, strict=True)] for row in rows]
+    figures = Text("\n").join(Text.assemble((first, "bold"), *more) for first, *more in lines)
     how = f"{estimate.n_samples:,} rows, {estimate.base} base"
     advice = [Text(estimate.advice)] if estimate.advice else []
     return Group(

@@ -12,7 +12,8 @@ from pydine.cli import options
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import KINDS, Request
 from pydine.cli.output.answers import answer, console, facts, page, plain_table, pvalue, some, value, why_few
-from pydine.cli.output.notes import Harmless, listening, tell
+from pydine.cli.output.notes import listening, tell
+from pydine.show.terminal import Harmless
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

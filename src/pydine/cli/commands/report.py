@@ -14,7 +14,7 @@ from pydine.cli import options
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import Request
 from pydine.cli.output.answers import done_to, why_few
-from pydine.cli.output.files import save
+from pydine.cli.output.files import check_places, save
 from pydine.cli.output.notes import listening, note, tell
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def report(
     out: Annotated[Path, options.of_output("-o", "--out", metavar="FILE.html", help="Where to write it.")] = Path(
         "report.html"
     ),
+    overwrite: options.Overwrite = False,
 ) -> None:
     """A report to pass on: one HTML file that needs neither pydine nor a network.
 
@@ -47,7 +48,9 @@ def report(
     request = Request(file, reading, work.seed)
     table = request.open()
     target = table.find_one("--target", target)
-    _check_out(out, file)
+    if out.suffix.lower() not in ("", ".html", ".htm") and not out.is_dir():
+        raise ValueError(f"{out}: a report is a page of HTML; end the name in .html.")
+    check_places(file, out, overwrite=overwrite)
     frame = request.read_many(table, chosen, needed=[target])
     if len(frame) < 2:
         raise ValueError(f"{frame.source} has no column to report on beside {target!r}; {why_few(frame)}.")
@@ -68,18 +71,6 @@ def report(
         note(line)
     save(out, page.encode())
     tell(said)
-
-
-def _check_out(out: Path, file: str) -> None:
-    """Refuse, before the work begins, a path that cannot be written, or that is the data file itself."""
-    if out.is_dir():
-        raise ValueError(f"{out} is a directory; name a file in it, such as {out / 'report.html'}.")
-    if not out.parent.is_dir():
-        raise ValueError(f"there is no directory {out.parent} to write {out.name} into; make it first.")
-    if out.exists() and Path(file).exists() and out.samefile(file):
-        raise ValueError(f"{out} is the file to be read; name another for the report.")
-    if out.suffix.lower() not in ("", ".html", ".htm"):
-        raise ValueError(f"{out}: a report is a page of HTML; end the name in .html.")
 
 
 def _provenance(file: str, out: Path) -> Provenance:

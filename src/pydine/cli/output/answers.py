@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import signal
@@ -11,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydine.cli.options import Format
-from pydine.cli.output.notes import Harmless, note
+from pydine.cli.output.notes import note
+from pydine.show.terminal import Fitting, Harmless, width_of
 from pydine.show.text import escaped, replaced
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pydine.results import InformationEstimate
 
 SHOWN_NOTES = 8
+FORMULA = ("=", "+", "-", "@", "\t", "\n")  # how cells begin that spreadsheets compute
 
 
 def console() -> Console:
@@ -29,7 +32,8 @@ def console() -> Console:
     from rich.console import Console
 
     _end_with_the_pipe()
-    return Console(highlight=False, markup=False, emoji=False)  # names of columns may have brackets and colons
+    # Names of columns may have brackets and colons.
+    return Console(highlight=False, markup=False, emoji=False, width=width_of(sys.stdout))
 
 
 def answer(
@@ -60,6 +64,7 @@ def answer(
     _end_with_the_pipe()
     done = [] if frame is None else done_to(frame)
     if form is not Format.people:
+        _in_utf8(sys.stdout)
         for line in done:
             note(line)
     if form is Format.json:
@@ -72,16 +77,34 @@ def answer(
         from rich.text import Text
 
         before = [Text(line, style="dim") for line in done]
-        console().print(Harmless(Group(*before, *([Text()] if before else []), shown())))
+        whole = Group(*before, *([Text()] if before else []), shown())
+        console().print(Harmless(whole), crop=False)  # what is written in another way is longer
     sys.stdout.flush()
 
 
+def _in_utf8(stream: Any) -> None:
+    """What programs read is UTF-8, whatever a terminal would show."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8")
+
+
 def write_csv(stream: Any, rows: Sequence[Mapping[str, Any]], header: Sequence[str] = ()) -> None:
-    """Write rows with a header; unknown values are empty, and control characters are escaped."""
+    """Write rows with a header; unknown values are empty, control characters escaped, and formulas no formulas."""
     writer = csv.writer(stream, lineterminator="\n")
     for row in (header or rows[0], *(row.values() for row in rows)):
         cells = ("" if (value := plain(item)) is None else value for item in row)
-        writer.writerow(escaped(cell, keep="\n\t") if isinstance(cell, str) else cell for cell in cells)
+        writer.writerow(_unformulated(escaped(cell, keep="\n\t")) if isinstance(cell, str) else cell for cell in cells)
+
+
+def _unformulated(cell: str) -> str:
+    """A name that a spreadsheet would compute, behind an apostrophe, which makes it text; numbers stay as they are."""
+    if not cell.startswith(FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def lines_of(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
@@ -128,7 +151,7 @@ def _in_one_cell(words: tuple[Any, ...]) -> str:
 
 
 def plain_table(*headings: str, left: int = 1) -> Table:
-    """Make a table without frills: the first columns to the left, numbers to the right."""
+    """Make a table without frills: the first columns to the left, numbers to the right; `Fitting` shows it."""
     from rich import box
     from rich.table import Table
 
@@ -144,7 +167,7 @@ def page(title: str, table: Table, *lines: str, how: str) -> RenderableType:
     from rich.text import Text
 
     said = [Text(line) for line in lines if line]
-    return Group(Text(title, style="bold cyan"), table, *said, Text(how, style="dim"))
+    return Group(Text(title, style="bold cyan"), Fitting(table), *said, Text(how, style="dim"))
 
 
 def value(estimate: InformationEstimate) -> str:

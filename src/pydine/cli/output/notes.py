@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pydine.show.terminal import Harmless, width_of
 from pydine.show.text import escaped
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.progress import Progress, TaskID
 
 PATIENCE = 2.0  # seconds without a word
@@ -25,26 +25,14 @@ def note(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    Console(stderr=True, highlight=False).print(Harmless(Text(text, style="dim")))
+    stream = Console(stderr=True, highlight=False, width=width_of(sys.stderr))
+    stream.print(Harmless(Text(text, style="dim")), crop=False)
 
 
 def tell(sentences: Sequence[str] = ()) -> None:
     """Say what was warned of, beside the answer."""
     for sentence in sentences:
         note(sentence)
-
-
-@dataclass
-class Harmless:
-    """What is shown, without control sequences other than colours: names come from files."""
-
-    content: RenderableType
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.segment import Segment
-
-        for segment in console.render(self.content, options):
-            yield segment if segment.control else Segment(escaped(segment.text, keep="\n"), segment.style)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pydine.inputs.files.dates import dates_of, times_of
-from pydine.inputs.files.frame import NotNumbers, ReadColumn
+from pydine.inputs.files.frame import TOO_CLOSE, NotNumbers, ReadColumn
 from pydine.types import FloatArray
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ TRUTH = (
     *(("sim", "não"), ("verdadero", "falso"), ("vero", "falso"), ("ja", "nee"), ("ja", "nej"), ("tak", "nie")),
 )
 LONGEST_SHOWN = 30
+LARGEST_WHOLE = 2.0**53  # fact: beyond, float64 skips whole numbers
+WHOLE = re.compile(r"[+\-]?\d{1,400}")
 LABELS = "text is read as labels"
 EXAMPLE = "example"  # says enough of how cells were read
 CURRENCY = r"us\$|[€$£¥₹₽₩₺₴₪฿]|eur|euro|usd|gbp|chf|jpy|cny|sek|nok|dkk|pln|czk|huf|aud|cad|inr|brl|r\$|kr\.?|zł|fr\."
@@ -131,6 +133,8 @@ def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) ->
         if not bad.any():
             values = _where(~missing, reading.values).cast(pl.Float64).fill_null(np.nan)
             numbers = np.asarray(values.to_numpy(), dtype=np.float64)
+            if not reading.how and _are_too_close(text.filter(~missing), numbers):
+                raise NotNumbers(TOO_CLOSE)
             said = [_said(reading, cells, numbers), _of_missing(cells, text, missing)]
             return ReadColumn(numbers, "; ".join(filter(None, said)), reading.levels)
         if best is None or bad.sum() < best.sum():
@@ -143,6 +147,15 @@ def numbers_of(cells: pl.Series, habits: Habits, where: Callable[[int], str]) ->
         return labels
     first = int(best.arg_max() or 0)
     raise NotNumbers(f"{where(first)} holds {_shortened(str(cells[first]))!r}", labels)
+
+
+def _are_too_close(text: pl.Series, numbers: FloatArray) -> bool:
+    """Whether cells of different whole numbers are one and the same float64."""
+    known = numbers[np.isfinite(numbers)]
+    if not len(known) or known.min() < known.max() or abs(known[0]) < LARGEST_WHOLE:
+        return False
+    different = text.unique().to_list()
+    return all(WHOLE.fullmatch(word) for word in different) and len(set(map(int, different))) > 1
 
 
 def _labels(cells: pl.Series, text: pl.Series, missing: pl.Series) -> ReadColumn:

@@ -12,7 +12,7 @@ import numpy as np
 from pydine.inputs.files.cells import Habits, numbers_of
 from pydine.inputs.files.content import MOST_BYTES, Content, opened, too_large
 from pydine.inputs.files.dates import DAYS, OF_DAY, SECONDS, SPANS
-from pydine.inputs.files.frame import NotNumbers, ReadColumn, TableFile, place
+from pydine.inputs.files.frame import TOO_CLOSE, NotNumbers, ReadColumn, TableFile, place
 from pydine.inputs.files.numpy_files import open_numpy
 from pydine.inputs.files.packed import arrow_bytes, parquet_bytes
 from pydine.inputs.files.panics import read_by_polars
@@ -180,5 +180,8 @@ def _typed_numbers(values: pl.Series, rows: RowArray | None) -> ReadColumn:
         values, how = values.cast(pl.Int64).cast(pl.Float64) * 1e-9, OF_DAY
     elif values.dtype == pl.Duration:
         values, how = values.dt.total_microseconds().cast(pl.Float64) * 1e-6, SPANS
+    low, high = (values.min(), values.max()) if values.dtype.is_integer() else (None, None)
+    if isinstance(low, int) and isinstance(high, int) and low < high and float(low) == float(high):
+        raise NotNumbers(TOO_CLOSE)
     numbers = np.asarray(values.cast(pl.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
     return ReadColumn(numbers, f"dates or times are read as {how}" if how else "")

@@ -18,6 +18,7 @@ from pydine.types import FloatArray, RowArray
 __all__ = ["Frame", "NotNumbers", "ReadColumn", "TableFile"]
 
 RENAMED = "called so because an earlier column is"
+TOO_CLOSE = "its whole numbers differ by less than float64 can tell apart, which subtracting the least one would mend"
 MEND = "mend that cell, or pass --kind {}=nominal if these are labels"
 
 

@@ -276,6 +276,7 @@ class Workshop:
             None if values is None else values[:, projection.chosen],
             two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
             unlearned=tuple(m.unit.unlearned for m in made),
+            scores=self.scores([unit.target for unit in units]) if dz and crossed else None,
         )
         if not made[0].by_fold.size:
             return latents

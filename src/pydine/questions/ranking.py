@@ -24,7 +24,7 @@ from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
 from pydine.nulls.analytic import analytic_test
-from pydine.nulls.blocks import adjusted
+from pydine.nulls.pvalues import adjusted
 from pydine.questions.features.rest import rest_of
 from pydine.results import InformationEstimate
 from pydine.results.records import Record

@@ -13,7 +13,7 @@ import numpy as np
 from pydine.answers.settings import Settings
 from pydine.inputs.files import Frame
 from pydine.inputs.kinds import Kind, Kinds
-from pydine.nulls.blocks import adjusted
+from pydine.nulls.pvalues import adjusted
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
 from pydine.report.calibration import FlowFit, check_flows, most_context

@@ -22,8 +22,9 @@ from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import analytic_test, combined, pairwise_test
+from pydine.nulls.analytic import analytic_test, pairwise_test
 from pydine.nulls.screening import not_gaussian
+from pydine.nulls.tiles import Tiles, combined
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs
 from pydine.results import InformationEstimate
 from pydine.show.progress import progress_bar
@@ -198,6 +199,8 @@ class Asked:
 
         sums = Sums.of(flow, latents, variables, batches, self.settings.n_jobs)
         where = dict(zip(left, variables, strict=True))
+        every = slice(None)
+        shapes = Tiles.of(latents).any_shape(every, every) if self.test else np.empty((0, 0))
         for k in range(len(found.values)):
             i, j = found.pair(k)
             if i not in where or j not in where or not np.isfinite(found.values[k]):
@@ -209,8 +212,9 @@ class Asked:
                 found.values[k], found.counts[k] = learned.value, sums.n
                 found.below[k], found.above[k], found.errors[k] = learned.errors(error)
             if self.test:
-                blocks_of_pair = sums.blocks(where[i], where[j])
-                found.pvalues[k] = float(combined("auto", sums.pvalues(blocks_of_pair, where[i], where[j])))
+                squares = sums.pvalues(sums.blocks(where[i], where[j]), where[i], where[j])
+                of_sample = shapes[where[i].start, where[j].start]  # the leading columns of groups stand for them
+                found.pvalues[k] = float(combined(np.append(squares, of_sample)))
 
     def _workshop(self) -> Workshop:
         return self.settings.workshop(self.variables.table)
@@ -241,7 +245,7 @@ class Asked:
         del learned  # all pairs: the test needs as much again
         if self.test:
             single = latents if len(starts) == len(columns) else latents.of_columns(starts.tolist(), [])
-            found.pvalues[places] = pairwise_test(leading, single)
+            found.pvalues[places] = pairwise_test(single)
             found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
 
     def _informations(self, latents: Latents, leading: FloatArray, starts: RowArray) -> LearnedPairs:

@@ -1,0 +1,128 @@
+"""Functions of latents whose correlations the test looks at.
+
+Every latent has its square, and waves: cosines of its probability u, sqrt(2) cos(pi k u), which are orthonormal if the
+latent has the distribution it should have. With waves of all frequencies, any dependence is a correlation between some
+wave of one side and some wave of the other (Neyman 1937; Kallenberg and Ledwina 1999). The product of the two
+frequencies is the degree of such a pair: a hyperbolic cross of low degrees sees a line, a bend, many periods of a wave
+against a line, and a ring, but spends no power on what is intricate in both directions.
+
+The same functions of z are projected out of all features as out of the latents. Waves of one latent are then made
+orthonormal again, slow ones first. A latent that is the mean over a step has the means of waves over that step, whose
+mean is 0 given z; a label has no waves but itself.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from pydine.bases.closed_form import SMALLEST_VARIANCE
+from pydine.latents.flows import Latents
+from pydine.types import FloatArray
+
+LARGEST_DEGREE = 16  # answer: of pairs of waves: eight periods against a line, two against two
+LEAST_NEW = 0.02  # answer: least share of a wave that is not in slower ones; steps have no more waves than levels
+LEAST_LEFT = 0.05  # answer: least 1 - leverage, which is divided by; rows with less do not count in the variance
+NARROWEST = 1e-6  # guard: of a step, in probability, for the difference of its ends to be divided by
+
+
+class Waves(NamedTuple):
+    """Waves of columns: `values` (d, K, n), orthonormal up to a factor of n, of which the first `orders` (d,) count."""
+
+    values: FloatArray
+    orders: NDArray[np.intp]
+
+
+def squares_of(columns: FloatArray, latents: Latents) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Squares of columns (d, n) of unit variance, with the same functions of z projected out as out of the latents.
+
+    Also returns which of them (d,) are true squares, and not replaced by something else, whose spread may depend on z.
+
+    The larger the leverage of a row, the smaller are its residuals on both sides, and squares would show that as
+    dependence. So squared residuals are first divided by 1 - leverage. The square of a column with two values says
+    nothing that the column does not, so the column itself takes its place. Where latents are means over many possible
+    values, the means of their squares are known and take their place.
+    """
+    left = np.maximum(1.0 - latents.leverages, LEAST_LEFT)
+    squares, drawn = latents.without_z(columns * columns / left), np.zeros(len(columns), dtype=bool)
+    if latents.seconds is not None and any(latents.has_second):
+        drawn = np.array(latents.has_second)
+        squares[drawn] = latents.without_z(latents.seconds[drawn])
+    varies = squares.var(axis=1) > SMALLEST_VARIANCE
+    if latents.two_valued:
+        varies &= ~np.array(latents.two_valued)
+    found: FloatArray = np.where(varies[:, None], squares, columns)
+    return found, varies & ~drawn
+
+
+def waves_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None)) -> Waves:
+    """Waves of some of the latents' columns (d, n), which have unit variance, with functions of z projected out.
+
+    The larger the leverage of a row, the nearer its residual is to 0; divided by sqrt(1 - leverage), all have the same
+    spread. Of the chosen columns alone, since the waves of very many would not fit into memory.
+    """
+    left = np.sqrt(np.maximum(1.0 - latents.leverages, LEAST_LEFT))
+    u = ndtr(columns[chosen] / left)
+    is_label = np.array(latents.two_valued or (False,) * len(columns))[chosen]
+    plain = cosines(u, LARGEST_DEGREE)
+    if latents.steps is not None:
+        for i in np.flatnonzero(np.array(latents.has_second)[chosen]):
+            plain[i] = step_cosines(*latents.steps[chosen][i], LARGEST_DEGREE)
+    plain[is_label, 0] = columns[chosen][is_label]
+    free = latents.without_z(plain.reshape(-1, u.shape[1])).reshape(plain.shape)
+    return orthonormal(free, np.where(is_label, 1, LARGEST_DEGREE))
+
+
+def cosines(u: FloatArray, count: int) -> FloatArray:
+    """sqrt(2) cos(pi k u) for probabilities u (d, n) and k from 1 to `count`, shape (d, count, n)."""
+    waves = np.empty((len(u), count, u.shape[1]))
+    twice = 2.0 * np.cos(np.pi * u)  # cos((k + 1) a) = 2 cos(a) cos(k a) - cos((k - 1) a)
+    before, now = np.full(u.shape, np.sqrt(2.0)), np.sqrt(0.5) * twice
+    for k in range(count):
+        waves[:, k] = now
+        before, now = now, twice * now - before
+    return waves
+
+
+def step_cosines(lower: FloatArray, upper: FloatArray, count: int) -> FloatArray:
+    """Means of `cosines` over steps between two probabilities (n,), shape (count, n)."""
+    angles = np.pi * np.arange(1.0, count + 1.0)[:, None]
+    width = upper - lower
+    sines = (np.sin(angles * upper) - np.sin(angles * lower)) / (angles * np.maximum(width, NARROWEST))
+    points = np.cos(angles * 0.5 * (lower + upper))
+    means: FloatArray = np.sqrt(2.0) * np.where(width > NARROWEST, sines, points)
+    return means
+
+
+def orthonormal(waves: FloatArray, most: NDArray[np.intp]) -> Waves:
+    """Waves (d, K, n) of every column made orthonormal, slow ones first, up to the first that brings nothing new.
+
+    At most `most` (d,) of a column count; the others become 0.
+    """
+    sizes = waves @ waves.transpose(0, 2, 1) / waves.shape[2]
+    factors, orders = factored(sizes)
+    orders = np.minimum(orders, most)
+    count = waves.shape[1]
+    counted = np.arange(count) < orders[:, None]
+    both = counted[:, :, None] & counted[:, None, :]
+    factors = np.where(both, factors, np.eye(count))
+    inverse = np.where(both, np.linalg.inv(factors), 0.0)
+    return Waves(inverse @ waves, orders)
+
+
+def factored(sizes: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Cholesky factors of matrices (d, K, K), and how many rows of each, from the first on, are independent, (d,)."""
+    d, count, _ = sizes.shape
+    factors, orders = np.zeros(sizes.shape), np.full(d, count)
+    for k in range(count):
+        left = sizes[:, k, k] - (factors[:, k, :k] ** 2).sum(axis=1)
+        new = left > LEAST_NEW * np.maximum(sizes[:, k, k], SMALLEST_VARIANCE)
+        orders = np.where(new, orders, np.minimum(orders, k))
+        root = np.sqrt(np.where(new, left, 1.0))
+        factors[:, k, k] = root
+        more = sizes[:, k + 1 :, k] - np.einsum("dij,dj->di", factors[:, k + 1 :, :k], factors[:, k, :k])
+        factors[:, k + 1 :, k] = more / root[:, None]
+    return factors, orders

@@ -1,0 +1,366 @@
+"""Moments: cross-products of the latents of two sides, and of functions of them, with their degrees of freedom.
+
+The test looks at correlations of `features`, in blocks:
+
+- "correlation": latents with latents. It is summarised by the Gaussian closed form -0.5 ln det(I - C C'), which is
+  DINE-Gaussian's own information.
+- "bent in x", "bent in y" and "spread": squares with latents, latents with squares, squares with squares.
+- "any shape": waves with waves, as far as the product of their frequencies goes. Independent, so that their squares are
+  chi-squared: their sum with falling weights, and the largest with a penalty (`pvalues.Cells`).
+- "changes with z": products of two latents with functions of z, for correlation whose sign changes with z, so that none
+  is left on average (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022).
+
+Every correlation is studentised by the empirical variance of the rows' products: heteroscedasticity that both sides
+share (from what a flow missed of z, say) would otherwise count as dependence. `row_weights` and `studentised` are the
+one place that knows the variance of a sum over rows.
+
+Squares are skewed, and so are products of squares: a sum S of them has a long upper tail and, divided by the square
+root of their empirical variance V, a long lower one. The third cumulant of S / V^a is 1 - 6a times that of S, and its
+mean is -a times that cumulant (to first order, for S of mean 0 and V of mean 1). So the block where both sides are
+squares is divided by V^(1/6), and its mean is corrected: the result is close to symmetric, and follows Wilks'
+distribution far into the tail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from pydine.latents.flows import Latents
+from pydine.latents.triangular import solve_lower
+from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Waves, cosines, factored, squares_of, waves_of
+from pydine.nulls.pvalues import Cells, closed_form, wilks_pvalue
+from pydine.nulls.tables import permuted_pvalues, table_pvalue, too_sparse
+from pydine.types import FloatArray, IntArray
+
+Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, n) to their sums of products (m, q, p)
+
+SQUARES = ("correlation", "bent in x", "bent in y", "spread")
+BLOCKS = (*SQUARES, "any shape", "changes with z")
+SHAPE = len(SQUARES)  # fact: the place of "any shape"
+# answer: what a block counts. Half is correlation, the paper's own and the most common; squares have one block for each
+# pair of sides, the two others have more to look at. Blocks that a question does not have leave theirs to the others.
+WEIGHTS = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 2.0])
+CORRELATION_SHARE = 0.5  # answer: see WEIGHTS
+Z_WAVES = 3  # answer: waves of what z says about either side, beside z itself: a sign that changes up to three times
+ROWS_PER_FUNCTION = 20  # answer: degrees of freedom for each function of z that products are multiplied with
+ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness
+
+
+def row_weights(leverages: FloatArray) -> FloatArray:
+    """Factors (n,) on rows' products of squared residuals: 1 / (1 - leverage)^2, normalised; 0 for rows left out.
+
+    The larger the leverage of a row, the smaller are its residuals on both sides, which would look like shared
+    heteroscedasticity. Squared residuals divided by 1 - leverage are free of that (MacKinnon and White's HC2).
+    """
+    left, n = 1.0 - leverages, len(leverages)
+    counted = left > LEAST_LEFT  # the residuals of the other rows are too small to tell their variance
+    spread: FloatArray = np.where(counted, (left.mean() / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
+    return spread
+
+
+def studentised(
+    correlations: FloatArray, fourth: FloatArray | float, n: int, dof: float, skews: FloatArray | None = None
+) -> FloatArray:
+    """Correlations over their standard errors, times that of independent rows.
+
+    Parameters
+    ----------
+    correlations : ndarray
+        Summed products of features whose sums of squares are `dof`, divided by `dof`.
+    fourth : ndarray or float
+        Summed products of the squares of these features.
+    n : int
+    dof : float
+    skews : ndarray, optional
+        Products of both sides' third moments, where both are squares: with the power that removes skewness.
+    """
+    variances = fourth * (n / dof**2)
+    if skews is None:
+        return correlations / variances**ROOT
+    return correlations / variances**ROOT_OF_SQUARES + skews * (ROOT_OF_SQUARES * n * n / dof**3)
+
+
+def third_moments(columns: FloatArray) -> FloatArray:
+    """Mean product of each column (d, n) with the rows' mean squares over all columns, shape (d,)."""
+    moments: FloatArray = columns @ (columns * columns).mean(axis=0) / columns.shape[1]
+    return moments
+
+
+def shares_of(statistic: str, has_z: bool) -> FloatArray:
+    """The weights of `BLOCKS` in a statistic, which sum to 1, shape (6,)."""
+    shares: FloatArray = WEIGHTS * np.where(np.arange(len(BLOCKS)) == len(BLOCKS) - 1, float(has_z), 1.0)
+    shares /= shares.sum()
+    first = {"auto": CORRELATION_SHARE, "gaussian": 1.0, "general": 0.0}[statistic]
+    shares *= 1.0 - first
+    shares[0] = first
+    return shares
+
+
+def cell_degrees(orders_x: NDArray[np.intp], orders_y: NDArray[np.intp]) -> FloatArray:
+    """Degrees of pairs of waves, inf for pairs that do not count, shape (dy, K, dx, K)."""
+    frequency = np.arange(1, LARGEST_DEGREE + 1)
+    x, y = (np.where(frequency <= orders[:, None], frequency, np.inf) for orders in (orders_x, orders_y))
+    degrees = np.multiply.outer(y, x)
+    found: FloatArray = np.where(degrees <= LARGEST_DEGREE, degrees, np.inf)
+    return found
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Features of two sides; latents and squares are whitened so that their cross-product is dof times the identity.
+
+    Parameters
+    ----------
+    x, y : tuple of two ndarrays, shapes (dx, n) and (dy, n)
+        Latents and squares.
+    dof : float
+        Degrees of freedom of the rows after projection.
+    leverages : ndarray, shape (n,), or None
+        Leverages of the rows in the projection; without them nothing is studentised, as in the paper.
+    squared : bool
+        Whether the second array of each side holds true squares, and not columns that take their place.
+    waves : tuple of two Waves, optional
+        Without them, there is no block of any shape.
+    of_z : ndarray, shape (m, n), optional
+        Functions of z that products are multiplied with.
+    z_degrees : ndarray, shape (m,), optional
+        The degree of each, as of pairs of waves.
+    codes : tuple of three ndarrays of int, shape (n,), optional
+        Which values of x, of y and of z each row has, if all are discrete: their table then takes the place of waves.
+    """
+
+    x: tuple[FloatArray, FloatArray]
+    y: tuple[FloatArray, FloatArray]
+    dof: float
+    leverages: FloatArray | None
+    squared: bool = True
+    waves: tuple[Waves, Waves] | None = None
+    of_z: FloatArray | None = None
+    z_degrees: FloatArray | None = None
+    codes: tuple[IntArray, IntArray, IntArray] | None = None
+
+    @classmethod
+    def of(cls, latents: Latents, *, studentised: bool = True) -> Moments:
+        """Features of latents, with the same functions of z projected out of all, in canonical order."""
+        seen = latents.seen()
+        columns = seen.both / seen.both.std(axis=1, keepdims=True)
+        (squares, squared), dx, rows = squares_of(columns, seen), seen.dimensions[0], seen.outwards
+        waves = waves_of(columns, seen)
+        values = waves.values[:, :, rows]
+        columns, squares = columns[:, rows], squares[:, rows]
+        of_z, degrees = functions_of_z(seen)
+        return cls.whitened(
+            (columns[:dx], squares[:dx]),
+            (columns[dx:], squares[dx:]),
+            seen.dof,
+            seen.leverages[rows] if studentised else None,
+            bool(squared.all()),
+            (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
+            None if of_z is None else of_z[:, rows],
+            degrees,
+            None if seen.codes is None or too_sparse(*seen.codes) else seen.codes,
+        )
+
+    @classmethod
+    def whitened(
+        cls,
+        x: tuple[FloatArray, FloatArray],
+        y: tuple[FloatArray, FloatArray],
+        dof: float,
+        leverages: FloatArray | None,
+        squared: bool = True,
+        *more: object,
+    ) -> Moments:
+        """Whiten latents and squares, shapes (dx, n) and (dy, n), from which functions of z were projected out."""
+        white = [(_white(side[0], dof), _white(side[1], dof)) for side in (x, y)]
+        return cls(white[0], white[1], dof, leverages, squared, *more)  # type: ignore[arg-type]
+
+    @property
+    def has_z(self) -> bool:
+        """Whether there is a block of what changes with z."""
+        return self.of_z is not None
+
+    def statistics(self) -> FloatArray:
+        """The statistics of latents and squares in nats, in the order of `SQUARES`, shape (4,)."""
+        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
+        blocks: FloatArray = self._squares(_as_they_are, 1.0, spread)[0]
+        return blocks
+
+    def pvalues(self) -> FloatArray:
+        """P-values of all blocks under independence, in the order of `BLOCKS`, shape (6,)."""
+        pvalues: FloatArray = self._pvalues(_as_they_are, self.statistics()[None], is_sample=True)[0]
+        if self.codes is not None:
+            pvalues[SHAPE] = table_pvalue(*self.codes)
+        return pvalues
+
+    def permuted(self, n_permutations: int) -> tuple[FloatArray, FloatArray]:
+        """Statistics (n_permutations, 4) and p-values (n_permutations, 6) with the rows of y permuted.
+
+        The rows of both sides are put in random orders, and y is shifted cyclically against x: each shift is as random
+        a permutation as any other, and the sums of products for all n shifts are one product with a circulant matrix,
+        computed by Fourier transforms. If more than n permutations are needed, other random orders follow. The draws
+        have a fixed seed, and rows must come in a canonical order, so that the same data have the same null
+        distribution.
+
+        Permuted rows no longer lie in the space that the projection left, so their correlations are too small by a
+        factor of sqrt(dof / n), and are divided by it.
+        """
+        n, rng = self.x[0].shape[1], np.random.default_rng(n_permutations)
+        factor = 1.0 if self.leverages is None else float(np.sqrt(n / self.dof))  # the paper's are left as they are
+        statistics, pvalues = [], []
+        for start in range(0, n_permutations, n):
+            shifts = _Shifts.draw(n, min(n, n_permutations - start), rng)
+            statistics.append(self._squares(shifts, factor, 1.0))
+            pvalues.append(self._pvalues(shifts, statistics[-1], is_sample=False))
+        found = np.vstack(pvalues)
+        if self.codes is not None:
+            found[:, SHAPE] = permuted_pvalues(*self.codes, n_permutations, rng)
+        return np.vstack(statistics), found
+
+    def _squares(self, products: Products, factor: float, spread: FloatArray | float) -> FloatArray:
+        """Statistics of latents and squares for each of m arrangements of the rows of y, shape (m, 4).
+
+        Correlations are multiplied by `factor`, and the rows' products of squared residuals, of which the variances are
+        made, by `spread`.
+        """
+        n, dx, x = self.x[0].shape[1], len(self.x[0]), np.vstack(self.x)
+        x_sizes = np.stack([(part * part).mean(axis=0) for part in self.x]) * spread
+        columns = []
+        for j, y in enumerate(self.y):  # the order of BLOCKS: x runs fastest
+            sums = products(x, y) / self.dof
+            blocks = sums.reshape(len(sums), len(y), 2, dx)
+            found = [blocks[:, :, i] for i in range(2)]
+            if self.leverages is not None:
+                fourth = products(x_sizes, (y * y).mean(axis=0, keepdims=True))[..., None]  # (m, 1, 2, 1)
+                skews = np.multiply.outer(third_moments(y), third_moments(self.x[1]))
+                both = (None, skews if j == 1 and self.squared else None)
+                found = [studentised(found[i], fourth[:, :, i], n, self.dof, both[i]) for i in range(2)]
+            columns += [closed_form(block * factor) for block in found]
+        return np.stack(columns, axis=1)
+
+    def _pvalues(self, products: Products, statistics: FloatArray, is_sample: bool) -> FloatArray:
+        """P-values of all blocks for m arrangements of the rows, from the statistics (m, 4), shape (m, 6)."""
+        found = np.ones((len(statistics), len(BLOCKS)))
+        found[:, :4] = wilks_pvalue(statistics, len(self.x[0]), len(self.y[0]), self.dof)
+        if self.waves is not None and self.codes is None:
+            found[:, SHAPE] = self._any_shape(products, self.waves, is_sample)
+        if self.of_z is not None and self.z_degrees is not None and len(self.of_z):
+            found[:, -1] = self._changing(products, self.of_z, self.z_degrees)
+        return found
+
+    def _any_shape(self, products: Products, waves: tuple[Waves, Waves], is_sample: bool) -> FloatArray:
+        """P-values of waves with waves, shape (m,).
+
+        Without z, independent columns in any order are as likely as in any other, so that the variance of a sum of
+        products is known; so it is under permutation.
+        """
+        x, y = waves
+        n, degrees = x.values.shape[2], cell_degrees(x.orders, y.orders)
+        spread = None
+        if is_sample and self.has_z and self.leverages is not None:
+            spread = row_weights(self.leverages)
+        total, largest = 0.0, -np.inf
+        for j, row in enumerate(degrees.reshape(len(y.values) * LARGEST_DEGREE, -1)):
+            used = np.flatnonzero(np.isfinite(row))
+            if not len(used):
+                continue
+            right, left = y.values.reshape(-1, n)[[j]], x.values.reshape(-1, n)[used]
+            squares = products(left, right)[:, 0] ** 2 / n
+            if spread is not None:
+                squares = squares * n / products(left * left * spread, right * right)[:, 0]
+            elif is_sample:
+                squares = squares * (self.dof / n)
+            total = total + (squares / row[used]).sum(axis=1)
+            largest = np.maximum(largest, (squares - 2.0 * np.log(row[used])).max(axis=1))
+        return Cells.of(degrees[np.isfinite(degrees)].tolist()).pvalues(np.asarray(total), np.asarray(largest))
+
+    def _changing(self, products: Products, of_z: FloatArray, degrees: FloatArray) -> FloatArray:
+        """P-values of products of latents with functions of z, shape (m,); the functions stay with the rows of x.
+
+        For each pair of latents the functions are made orthonormal with respect to the squares of their products.
+        """
+        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
+        counted: list[float] = []
+        total, largest = 0.0, -np.inf
+        for x in self.x[0]:
+            for y in self.y[0]:
+                sizes = (of_z * ((x * y) ** 2 * spread)) @ of_z.T
+                factors, orders = factored(sizes[None])
+                kept = int(orders[0])
+                if not kept:
+                    continue
+                weighted = x * solve_lower(np.ascontiguousarray(factors[0, :kept, :kept]), of_z[:kept])
+                sums = products(weighted, y[None])[:, 0]
+                squares = sums**2 / products(weighted**2 * spread, y[None] ** 2)[:, 0]
+                counted += degrees[:kept].tolist()
+                total = total + (squares / degrees[:kept]).sum(axis=1)
+                largest = np.maximum(largest, (squares - 2.0 * np.log(degrees[:kept])).max(axis=1))
+        if not counted:
+            return np.ones(1)
+        return Cells.of(counted).pvalues(np.asarray(total), np.asarray(largest))
+
+
+def functions_of_z(latents: Latents) -> tuple[FloatArray | None, FloatArray | None]:
+    """Functions of z that products of latents are multiplied with (m, n), and their degrees (m,); None without z.
+
+    Where the sign of a dependence changes, it does so with z itself or, if one side follows a bent function of the
+    other, with what z says about that other: waves of the part of either side that z explains.
+    """
+    if not latents.dimensions[2]:
+        return None, None
+    found, degrees = [], []
+    if latents.scores is not None:
+        explained = latents.scores - latents.without_z(latents.scores)
+        explained = explained - explained.mean(axis=1, keepdims=True)
+        scale = explained.std(axis=1, keepdims=True)
+        there = scale[:, 0] > LEAST_LEFT
+        if there.any():
+            waves = cosines(ndtr(explained[there] / scale[there]), Z_WAVES)
+            found = [waves[:, k] for k in range(Z_WAVES)]
+            degrees = [np.full(len(waves), k + 1.0) for k in range(Z_WAVES)]
+    found.insert(1, latents.z)
+    degrees.insert(1, np.ones(len(latents.z)))
+    most = max(1, int(latents.dof / ROWS_PER_FUNCTION))
+    return np.vstack(found)[:most], np.concatenate(degrees)[:most]
+
+
+def _as_they_are(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Sums over rows of x (p, n) times y (q, n), shape (1, q, p)."""
+    sums: FloatArray = (y @ x.T)[None]
+    return sums
+
+
+@dataclass(frozen=True)
+class _Shifts:
+    """Sums of products with the rows of x and y in random orders (n,), and y shifted by each of `steps` (m,) rows."""
+
+    x_order: NDArray[np.intp]
+    y_order: NDArray[np.intp]
+    steps: NDArray[np.intp]
+
+    @classmethod
+    def draw(cls, n: int, count: int, rng: np.random.Generator) -> _Shifts:
+        """Draw orders of n rows, and `count` different shifts."""
+        return cls(rng.permutation(n), rng.permutation(n), rng.choice(n, count, replace=False))
+
+    def __call__(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Sum over rows of x (p, n) times y (q, n), shape (m, q, p)."""
+        from scipy.fft import irfft, rfft  # half as long to import as all of this package
+
+        n = x.shape[1]
+        backwards = np.conj(rfft(x[:, self.x_order]))
+        sums = np.empty((len(self.steps), len(y), len(x)))
+        for i, column in enumerate(y):
+            sums[:, i] = irfft(backwards * rfft(column[self.y_order]), n)[:, self.steps].T
+        return sums
+
+
+def _white(columns: FloatArray, dof: float) -> FloatArray:
+    factor = np.linalg.cholesky(columns @ columns.T / dof)
+    white: FloatArray = solve_lower(factor, columns)
+    return white

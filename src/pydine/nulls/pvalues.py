@@ -1,0 +1,163 @@
+"""P-values of correlations, and how several become one.
+
+Correlations of normal columns have Wilks' distribution. Sums of squared correlations of many features, with weights,
+are sums of chi-squared variables: their tails follow from the cumulant generating function by the formula of Lugannani
+and Rice (1980), whose relative error stays small however far into the tail. The largest of them, each less a penalty,
+has a product of chi-squared distributions. Both are functions of one number, and are tabulated once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, chdtrc, log_ndtr
+
+from pydine.types import FloatArray
+
+LARGEST_CORRELATION = 1.0 - 1e-12  # guard: for -ln(1 - r^2) to be finite
+LEAST_PVALUE = float(np.finfo(np.float64).tiny)  # guard: no p-value is 0
+KNOTS = 400  # guard: of the tables of null distributions, between which ln p is interpolated
+FARTHEST = 1400.0  # guard: of a chi-squared variable; its p-value is below the smallest positive number
+
+
+def beta_pvalues(correlations: FloatArray, dof: float) -> FloatArray:
+    """P-values of correlations between single columns: Wilks' lambda, 1 - r^2, has a beta distribution."""
+    share = np.clip(1.0 - correlations**2, 1.0 - LARGEST_CORRELATION, 1.0)
+    pvalues: FloatArray = np.maximum(betainc(0.5 * (dof - 1), 0.5, share), LEAST_PVALUE)
+    return pvalues
+
+
+def wilks_pvalue(information: FloatArray, dx: int, dy: int, dof: float) -> FloatArray:
+    """P-value of the Gaussian closed form under independence: Wilks' lambda by Rao's F.
+
+    Parameters
+    ----------
+    information : ndarray
+        Nats, without any correction: -0.5 ln(lambda).
+    dx, dy : int
+    dof : float
+
+    Returns
+    -------
+    ndarray
+        Exact in Gaussian samples for min(dx, dy) <= 2. Never 0: what underflows is the smallest positive number.
+    """
+    spread = dx * dx + dy * dy - 5
+    s = np.sqrt((dx * dx * dy * dy - 4.0) / spread) if spread > 0 else 1.0
+    first = dx * dy
+    second = (dof - 0.5 * (dx + dy + 1)) * s - 0.5 * first + 1.0
+    # With L = lambda^(1/s), F = (1 - L) / L * second / first, and P(F' > F) = I_L(second / 2, first / 2).
+    share = np.exp(-2.0 * np.asarray(information) / s)
+    pvalue: FloatArray = np.maximum(betainc(0.5 * second, 0.5 * first, share), LEAST_PVALUE)
+    return pvalue
+
+
+def closed_form(correlations: FloatArray) -> FloatArray:
+    """-0.5 ln det(I - C C') of stacked matrices (m, dy, dx), in nats, shape (m,)."""
+    one = correlations.shape[1:] == (1, 1)
+    squares = (correlations[:, 0] if one else np.linalg.svd(correlations, compute_uv=False)) ** 2
+    information: FloatArray = -0.5 * np.log1p(-np.minimum(squares, LARGEST_CORRELATION)).sum(axis=-1)
+    return information
+
+
+class Cells:
+    """The null distribution of squared correlations of many pairs of features, each chi-squared and independent.
+
+    Two statistics look at them. The sum with weights 1 / degree sees dependence that is spread over many cells; the
+    largest value, each cell less its penalty of 2 ln(degree), sees dependence in one cell, at the price of having
+    looked at all, the more so the higher its degree.
+
+    Parameters
+    ----------
+    degrees : iterable of float
+        The degree of each cell, at least 1: the larger, the less is expected of it.
+    """
+
+    def __init__(self, degrees: Iterable[float]) -> None:
+        counted = Counter(float(degree) for degree in degrees)
+        self._degrees = np.array(sorted(counted))
+        self._counts = np.array([counted[degree] for degree in self._degrees])
+
+    @classmethod
+    def of(cls, degrees: Iterable[float]) -> Cells:
+        """The same, with its tables kept for the next question that has such cells."""
+        return _cells(tuple(sorted(degrees)))
+
+    def pvalues(self, total: FloatArray, largest: FloatArray) -> FloatArray:
+        """P-values of weighted sums and of penalised maxima, combined; same shape as either."""
+        both = [
+            np.exp(np.interp(found, *table))
+            for found, table in ((total, self._sums), (largest, self._maxima))
+        ]
+        pvalues: FloatArray = np.maximum(simes(np.stack(both, axis=-1), np.array([0.5, 0.5])), LEAST_PVALUE)
+        return pvalues
+
+    @property
+    def _sums(self) -> tuple[FloatArray, FloatArray]:
+        """Weighted sums, ascending, and ln of their upper tails: at each saddlepoint, both are known."""
+        return self._table("sums", self._of_sums)
+
+    @property
+    def _maxima(self) -> tuple[FloatArray, FloatArray]:
+        """Penalised maxima, ascending, and ln of their upper tails."""
+        return self._table("maxima", self._of_maxima)
+
+    def _table(self, name: str, make: Any) -> tuple[FloatArray, FloatArray]:
+        if name not in self.__dict__:
+            self.__dict__[name] = make()
+        table: tuple[FloatArray, FloatArray] = self.__dict__[name]
+        return table
+
+    def _of_sums(self) -> tuple[FloatArray, FloatArray]:
+        weights, counts = 1.0 / self._degrees, self._counts
+        # Saddlepoints s below half of the largest weight's inverse, denser towards it; none is 0, where r = 0.
+        upper = 1.0 - np.exp(-np.linspace(1e-3, np.log(4.0 * FARTHEST), KNOTS))
+        lower = -np.expm1(np.linspace(1e-3, np.log(1e4), KNOTS))
+        s = 0.5 / weights.max() * np.concatenate([lower[::-1], upper])[:, None]
+        left = 1.0 - 2.0 * weights * s
+        sums = (counts * weights / left).sum(axis=1)
+        cumulants = -0.5 * (counts * np.log(left)).sum(axis=1)
+        curvature = (2.0 * counts * (weights / left) ** 2).sum(axis=1)
+        s = s[:, 0]
+        r = np.sign(s) * np.sqrt(2.0 * np.maximum(s * sums - cumulants, 0.0))
+        return sums, log_ndtr(-(r + np.log(s * np.sqrt(curvature) / r) / r))
+
+    def _of_maxima(self) -> tuple[FloatArray, FloatArray]:
+        penalties = 2.0 * np.log(self._degrees)
+        largest = np.concatenate([np.linspace(-penalties.max(), 40.0, KNOTS), np.linspace(41.0, FARTHEST, KNOTS)])
+        tails = chdtrc(1.0, np.maximum(largest[:, None] + penalties, 0.0))
+        missed = (self._counts * np.log1p(-np.minimum(tails, LARGEST_CORRELATION))).sum(axis=1)
+        return largest, np.log(np.maximum(-np.expm1(missed), LEAST_PVALUE))
+
+
+@lru_cache(maxsize=64)
+def _cells(degrees: tuple[float, ...]) -> Cells:
+    return Cells(degrees)
+
+
+def simes(pvalues: FloatArray, weights: FloatArray) -> FloatArray:
+    """Combine p-values along the last axis by Simes' method with weights, shape (m,), that sum to 1.
+
+    The result is the minimum over j of the j-th smallest p-value divided by the sum of the weights up to it. It is
+    valid if the p-values are not negatively dependent, and at least as powerful as Bonferroni's method.
+    """
+    order = np.argsort(pvalues, axis=-1)
+    shares = np.cumsum(weights[order], axis=-1)
+    combined: FloatArray = np.minimum((np.take_along_axis(pvalues, order, axis=-1) / shares).min(axis=-1), 1.0)
+    return combined
+
+
+def adjusted(pvalues: FloatArray, method: str) -> FloatArray:
+    """P-values (m,) adjusted for multiple testing: ``"bh"`` (Benjamini-Hochberg) or ``"holm"``."""
+    order, m = np.argsort(pvalues), len(pvalues)
+    if method == "bh":  # as scipy.stats has it, which takes half a second to import
+        stepwise = np.minimum.accumulate((pvalues[order] * (m / np.arange(1.0, m + 1.0)))[::-1])[::-1]
+    else:
+        stepwise = np.maximum.accumulate(pvalues[order] * np.arange(m, 0, -1))
+    found = np.empty_like(pvalues)
+    found[order] = np.minimum(stepwise, 1.0)
+    return found

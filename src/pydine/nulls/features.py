@@ -59,19 +59,20 @@ def squares_of(columns: FloatArray, latents: Latents) -> tuple[FloatArray, NDArr
 
 
 def waves_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None)) -> Waves:
-    """Waves of some of the latents' columns (d, n), which have unit variance, with functions of z projected out.
+    """Waves of columns (d, n) of unit variance, which are the chosen ones of the latents; functions of z are taken out.
 
     The larger the leverage of a row, the nearer its residual is to 0; divided by sqrt(1 - leverage), all have the same
-    spread. Of the chosen columns alone, since the waves of very many would not fit into memory.
+    spread.
     """
     left = np.sqrt(np.maximum(1.0 - latents.leverages, LEAST_LEFT))
-    u = ndtr(columns[chosen] / left)
-    is_label = np.array(latents.two_valued or (False,) * len(columns))[chosen]
+    u = ndtr(columns / left)
+    is_label = np.array(latents.two_valued or (False,) * len(latents.unprojected))[chosen]
     plain = cosines(u, LARGEST_DEGREE)
     if latents.steps is not None:
         for i in np.flatnonzero(np.array(latents.has_second)[chosen]):
-            plain[i] = step_cosines(*latents.steps[chosen][i], LARGEST_DEGREE)
-    plain[is_label, 0] = columns[chosen][is_label]
+            lower, upper = latents.steps[chosen][i]
+            plain[i] = step_cosines(lower, upper, LARGEST_DEGREE)
+    plain[is_label, 0] = columns[is_label]
     free = latents.without_z(plain.reshape(-1, u.shape[1])).reshape(plain.shape)
     return orthonormal(free, np.where(is_label, 1, LARGEST_DEGREE))
 

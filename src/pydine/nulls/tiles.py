@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import EllipsisType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pydine.latents.flows import Latents
 from pydine.nulls.features import LARGEST_DEGREE, squares_of, waves_of
-from pydine.nulls.moments import BLOCKS, SHAPE, SQUARES, cell_degrees, row_weights, shares_of, studentised
+from pydine.nulls.moments import BLOCKS, SHAPE, cell_degrees, row_weights, shares_of, studentised
 from pydine.nulls.pvalues import Cells, beta_pvalues, simes
 from pydine.types import FloatArray
+
+Chosen = EllipsisType | tuple[NDArray[np.intp], ...]
+
+COLUMNS_AT_ONCE = 16  # memory: columns whose waves are made together, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -70,17 +75,20 @@ class Tiles:
         products: FloatArray = self.columns[first] @ self.columns[second].T / self.dof
         return products
 
-    def test(self, first: slice, second: slice, correlations: FloatArray) -> FloatArray:
-        """P-values of the pairs of two sets of columns, whose `correlations` are known, same shape."""
-        return combined(self.pvalues(first, second, correlations))
+    def test(self, first: slice, second: slice, correlations: FloatArray, chosen: Chosen = ...) -> FloatArray:
+        """P-values of the chosen pairs of two sets of columns, whose `correlations` (p1, p2) are known."""
+        return combined(self.pvalues(first, second, correlations, chosen))
 
-    def pvalues(self, first: slice, second: slice, correlations: FloatArray) -> FloatArray:
-        """P-values of the blocks of pairs, shape (p1, p2, 5): `BLOCKS` without the last."""
-        found = np.ones((*correlations.shape, len(BLOCKS) - 1))
+    def pvalues(self, first: slice, second: slice, correlations: FloatArray, chosen: Chosen = ...) -> FloatArray:
+        """P-values of the blocks of pairs, the last axis over `BLOCKS` without the last of these.
+
+        Of all pairs (p1, p2, 5), or of those chosen by two arrays of positions, (pairs, 5).
+        """
+        found = np.ones((*correlations[chosen].shape, len(BLOCKS) - 1))
         for i, block in enumerate(self._squares(first, second, correlations)):
-            found[:, :, i] = beta_pvalues(block, self.dof)
+            found[..., i] = beta_pvalues(block[chosen], self.dof)
         if self.latents is not None:
-            found[:, :, SHAPE] = self.any_shape(first, second)
+            found[..., SHAPE] = self.any_shape(first, second)[chosen]
         return found
 
     def _squares(self, first: slice, second: slice, correlations: FloatArray) -> Iterator[FloatArray]:
@@ -103,10 +111,10 @@ class Tiles:
         is_one = first == second
         y, y_orders = (x, x_orders) if is_one else self._waves(second)
         total, largest = (np.full((x.shape[1], y.shape[1]), start, dtype=np.float32) for start in (0.0, -np.inf))
-        for k, j in np.argwhere(np.isfinite(cell_degrees(np.array([LARGEST_DEGREE]), np.array([LARGEST_DEGREE]))[0, :, 0])):
-            if is_one and k > j:
-                continue  # the transpose of another
+        for j, k in np.ndindex(LARGEST_DEGREE, LARGEST_DEGREE):
             degree = np.float32((j + 1) * (k + 1))
+            if degree > LARGEST_DEGREE or (is_one and k > j):  # or the transpose of another
+                continue
             squares = self._squared_products(x[j], y[k])
             total += squares / degree if not is_one or j != k else squares * np.float32(0.5) / degree
             squares -= np.float32(2.0) * np.log(degree)
@@ -130,9 +138,15 @@ class Tiles:
         """Waves of some columns in single precision (K, p, n), and how many count (p,)."""
         if self.latents is None:
             raise ValueError("these columns have no waves")
-        unit = self.columns[chosen] * np.sqrt(len(self.spread) / self.dof)
-        waves = waves_of(unit, self.latents, chosen)
-        return np.ascontiguousarray(waves.values.transpose(1, 0, 2), dtype=np.float32), waves.orders
+        start, stop, _ = chosen.indices(len(self.columns))
+        values = np.empty((LARGEST_DEGREE, stop - start, len(self.spread)), dtype=np.float32)
+        orders = np.empty(stop - start, dtype=np.intp)
+        for i in range(start, stop, COLUMNS_AT_ONCE):
+            some = slice(i, min(i + COLUMNS_AT_ONCE, stop))
+            waves = waves_of(self.columns[some] * np.sqrt(len(self.spread) / self.dof), self.latents, some)
+            place = slice(some.start - start, some.stop - start)
+            values[:, place], orders[place] = waves.values.transpose(1, 0, 2), waves.orders
+        return values, orders
 
 
 def combined(pvalues: FloatArray) -> FloatArray:

@@ -123,7 +123,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/stability.py    what moves an answer: CPUs, seeds, orders of rows and columns"
 	@echo "  $(BIN)/python benchmarks/startup.py      time of a command from the prompt to the answer"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"
-	@echo "The paper's experiments, with every competitor: $(BIN)/pydine bench mi | cmi | cit --output benchmarks/results"
+	@echo "  $(BIN)/python benchmarks/paper.py mi | cmi | cit | convergence  the paper's experiments, with every competitor"
 	@echo "  $(BIN)/python benchmarks/results_page.py  writes docs/results.md from what they left"
 
 stale: $(VENV)/.installed

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from pydine.experiments.confirmation import read_confirmed
+from harness.confirmation import read_confirmed
+from harness.provenance import ESTIMATES
 from pydine.experiments.datasets import CELLS, CORRELATIONS, DIMENSIONS, SAMPLE_SIZES, SEEDS, gaussian_truth
 from pydine.experiments.grids import grid
-from pydine.experiments.provenance import ESTIMATES
 
 KINDS = ("mi", "cmi")
 METHODS = ("dine", "dine-paper", "copula", "oracle", "oracle-latents")

@@ -18,8 +18,7 @@ import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 
-from pydine.experiments import measure
-from pydine.experiments.measure import run_process
+from harness.measure import run_process
 
 HERE = Path(__file__).parents[1]
 
@@ -35,8 +34,8 @@ import json, warnings
 from dataclasses import replace
 warnings.simplefilter("ignore")
 import pydine
+from harness.conditional import FAMILIES, sample
 from measure import measured
-from pydine.experiments.conditional import FAMILIES, sample
 
 ASKED = {
     "estimate": lambda d: pydine.mutual_information(d.x, d.y, d.z, n_jobs=1),
@@ -96,8 +95,8 @@ def whole(code: str, folder: Path, **variables: str) -> dict[str, float]:
 
 
 def ask(code: str, folder: Path) -> dict[str, float]:
-    """The times that a version's run of some code prints; it can import this version's `measure` as a module."""
-    path = os.pathsep.join((str(folder / "src"), str(Path(measure.__file__).parent)))
+    """The times that a version's run of some code prints; it can import this version's `measure` and `harness`."""
+    path = os.pathsep.join(map(str, (folder / "src", HERE / "src/pydine/experiments", HERE / "benchmarks")))
     environment = os.environ | {"PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     times: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

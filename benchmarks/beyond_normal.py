@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 import pydine
+from harness.provenance import ESTIMATES
 from pydine.experiments.datasets import Dataset
-from pydine.experiments.provenance import ESTIMATES
 from pydine.experiments.runner import Method, Task
 from versions import OtherVersion
 

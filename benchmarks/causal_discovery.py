@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 from causallearn.search.ConstraintBased.PC import pc
 
+from harness.provenance import TESTS
 from pydine.experiments.measure import measured
-from pydine.experiments.provenance import TESTS
 from pydine.experiments.runner import Task
 from pydine.integrations import causal_learn  # registers the test "dine"
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: the package's runner and registry of methods, the tables, the command line.
+"""What the benchmarks share: the runner and the registry of methods, the tables, the command line.
 
 Import it before NumPy: it sets every numerical library to one thread.
 """
@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pydine.experiments import runner
+from harness import runner
+from harness.provenance import SCOPES, code_version, commit, git
 from pydine.experiments.methods import foreign, methods_of
-from pydine.experiments.provenance import BEYOND, code_version, commit, git
 from pydine.experiments.runner import Method, Task
+from pydine.experiments.table import Row
 
 RESULTS = Path(__file__).parent / "results"
 DEFAULT = "dine"  # this package with its defaults
@@ -120,7 +121,7 @@ def _origins(rows: pd.DataFrame) -> str:
         return f"{len(rows)} rows.{warning}"
     counts = rows[["code", "commit", "confirmed"]].value_counts()
     codes = "; ".join(f"{_held(*names)} ({count} rows)" for names, count in counts.items())
-    current = {code_version(scope=scope) for scope in BEYOND}
+    current = {code_version(scope=scope) for scope in SCOPES}
     is_old = ~(rows.code.isin(current) | rows.confirmed.isin(current))
     return f"{codes}.{' **Some of earlier code: run with --renew.**' * bool(is_old.any())}{warning}"
 
@@ -177,7 +178,7 @@ def run_from(
     return frame(runner.run(tasks, chosen, options.output / f"{name}.csv", **settings | keywords))
 
 
-def frame(rows: Sequence[runner.Row]) -> pd.DataFrame:
+def frame(rows: Sequence[Row]) -> pd.DataFrame:
     """Rows as a frame; with errors in nats if there is a truth."""
     found = pd.DataFrame(rows)
     if "truth" not in found:

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from pydine.experiments.conditional import CORRELATIONS, DIMENSIONS, FAMILIES, SAMPLE_SIZE, sample
+from harness.conditional import CORRELATIONS, DIMENSIONS, FAMILIES, SAMPLE_SIZE, sample
+from harness.provenance import ESTIMATES
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
-from pydine.experiments.provenance import ESTIMATES
 
 METHODS = ("dine", "dine-paper", "copula", "oracle")
 JUDGED_AT = 0.9
@@ -23,7 +23,7 @@ LIMITS = {"copula": 0.25, "dine-paper": 0.4}
 
 NOTES = f"""
 n = {SAMPLE_SIZE}, one column in X and in Y. Z moves location and scale of both sides non-linearly
-(src/pydine/experiments/conditional.py). Constants were chosen on other families; that the additive rung sees the
+(benchmarks/harness/conditional.py). Constants were chosen on other families; that the additive rung sees the
 radius of z was prompted by "radial". Mean absolute errors in nats.
 The ratios are geometric means over the rows with rho = {JUDGED_AT} (family x dz).
 """.strip()

@@ -25,7 +25,8 @@ import joblib
 import numpy as np
 
 import pydine
-from pydine.experiments.measure import bytes_received, measured, processor_seconds
+from harness.measure import bytes_received
+from pydine.experiments.measure import measured, processor_seconds
 from pydine.questions.pairwise import fit_shard
 from pydine.units.ladder import LadderSettings
 from pydine.work import execution

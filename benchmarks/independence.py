@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kstest
 
-from pydine.experiments.conditional import FAMILIES, SHAPES, sample, shaped_sample
-from pydine.experiments.confirmation import read_confirmed
+from harness.conditional import FAMILIES, SHAPES, sample, shaped_sample
+from harness.confirmation import read_confirmed
+from harness.provenance import TESTS
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid, grid
 from pydine.experiments.methods import methods_of
-from pydine.experiments.provenance import TESTS
 from pydine.experiments.runner import Task
 from pydine.experiments.summaries import LEVEL, rates
 from pydine.show.plotting import new_axes

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from harness.measure import call_in_new_process
 from pydine.experiments.datasets import Dataset
-from pydine.experiments.measure import call_in_new_process
 from pydine.experiments.methods import methods_of
 from speed import KINDS, growth, nonlinear, race
 

@@ -19,12 +19,12 @@ import pandas as pd
 import known_shapes
 import own_families
 import pydine
-from pydine.experiments import conditional
-from pydine.experiments.conditional import CORRELATIONS, DIMENSIONS
+from harness import conditional
+from harness.conditional import CORRELATIONS, DIMENSIONS
+from harness.provenance import ESTIMATES
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
 from pydine.experiments.methods import methods_of
-from pydine.experiments.provenance import ESTIMATES
 from pydine.experiments.runner import Method, Outcome
 from versions import OtherVersion
 
@@ -33,7 +33,7 @@ WEAK, WEAK_SIZES, WEAK_DIMENSIONS = (0.05, 0.1, 0.2), (300, 1000), (1, 5)
 FIRST_SEED = 100  # datasets that no other benchmark has
 MISSED = 2.0 / 0.05  # penalty of a 95% interval for each nat by which it misses the truth (Winkler 1972)
 BEFORE, CALIBRATED = "before", "calibrated"
-REPORTED = "src/pydine/experiments/conditional.py"
+REPORTED = "benchmarks/harness/conditional.py"
 SHAPE_SIZES, SHAPE_COVERAGE = (500, 2000, 10_000), 0.85
 
 NOTES = """

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 import pydine
+from harness.provenance import MIXED_ESTIMATES
 from mixed_tasks import FAMILIES, GIVEN, PUBLISHED, MixedData, published_sample, sample
 from pydine.baselines.mixed_neighbours import mixed_neighbours
-from pydine.experiments.provenance import MIXED_ESTIMATES
 from pydine.experiments.runner import Outcome, Task
 
 PUBLISHED_SIZES = 300, 1000

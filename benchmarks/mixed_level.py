@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 import pydine
+from harness.provenance import MIXED_TESTS
 from mixed_nulls import FAMILIES, sample
 from mixed_peers import BINS, binned, pillai, regression
 from mixed_tasks import MixedData
-from pydine.experiments.provenance import MIXED_TESTS
 from pydine.experiments.runner import Outcome, Task
 
 SIZES, ALPHA, SHARE = (500, 1000), 0.05, 0.15

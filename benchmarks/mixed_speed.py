@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 import pydine
-from pydine.experiments.measure import in_turn, measured, medians
+from harness.measure import in_turn, medians
+from pydine.experiments.measure import measured
 
 ROWS, GIVEN, MATRIX_ROWS, MATRIX_COLUMNS = 1000, 5, 2000, 10
 CONTINUOUS_RATIO, CMIKNN_RATIO, MATRIX_SECONDS = 2.0, 100.0, 1.5

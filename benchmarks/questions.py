@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import known_shapes as shapes
-from pydine.experiments import conditional
+from harness import conditional
 
 Question = tuple[str, np.ndarray, np.ndarray, np.ndarray]
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from pydine.experiments.confirmation import read_confirmed
+from harness.confirmation import read_confirmed
 from pydine.experiments.figures import draw_convergence, draw_estimates, draw_tests, ordered, save
 from pydine.experiments.grids import GRIDS
 from pydine.experiments.methods import PERMUTATIONS
@@ -52,12 +52,12 @@ INTRODUCTION = """
 The three experiments of the paper (Duong and Nguyen, AAAI 2023), drawn as its authors drew them and run with the
 versions that are named at the end. Everything on this page is made by `python benchmarks/results_page.py` from
 `benchmarks/results/mi.csv`, `benchmarks/results/cmi.csv`, `benchmarks/results/cit.csv` and
-`benchmarks/results/convergence.csv`. These were made by the commands below, with more methods by `--methods`, and the
-last table by `pydine.experiments.convergence.run_convergence`.
+`benchmarks/results/convergence.csv`. These were made by the commands below, with more methods by `--methods`.
 
-    pydine bench mi --output benchmarks/results
-    pydine bench cmi --output benchmarks/results
-    pydine bench cit --output benchmarks/results
+    python benchmarks/paper.py mi
+    python benchmarks/paper.py cmi
+    python benchmarks/paper.py cit
+    python benchmarks/paper.py convergence
 
 Columns marked "authors" are computed from the raw results that the paper's authors published with their code, on the
 same datasets (`benchmarks/authors_estimation.csv`, `benchmarks/authors_tests.csv`). All other columns were run for this

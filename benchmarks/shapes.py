@@ -23,10 +23,10 @@ from pathlib import Path
 import pandas as pd
 
 import own_shapes
+from harness.provenance import ESTIMATES
 from known_shapes import GIVEN, SHAPES, SIDES, sample, sample_given, sample_independent
 from pydine.experiments.grids import Grid
 from pydine.experiments.methods import methods_of
-from pydine.experiments.provenance import ESTIMATES
 from pydine.experiments.runner import Method, Task
 from versions import GmmMi, OtherVersion
 

@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from pydine.experiments.conditional import sample
+from harness.conditional import sample
+from harness.measure import call_in_new_process, import_seconds, in_turn, medians
 from pydine.experiments.datasets import Dataset, paper_cmi, paper_mi
-from pydine.experiments.measure import call_in_new_process, import_seconds, in_turn, medians
 from pydine.experiments.methods import methods_of
 
 KCI_RATIO, KCI_AIM = 10.0, 30.0

@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 
 from answers import CHANGES
-from pydine.experiments.machines import NATIVE, environment, playable
-from pydine.experiments.provenance import code_version, commit
+from harness.machines import NATIVE, environment, playable
+from harness.provenance import code_version, commit
 from questions import Question, questions
 
 HERE = Path(__file__).parent

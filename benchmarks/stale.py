@@ -4,7 +4,7 @@ python benchmarks/stale.py [--root FOLDER]    exit code 1 if the README or a pag
 
 A table is fresh if everything that this library computed in it carries the digest of the present code: of all of it, or
 of the part that its figures depend on (`code_version`); or if its rows were confirmed for that code
-(`pydine.experiments.confirmation`). A document may cite a stale table if a sentence that names it has the words
+(`harness.confirmation`). A document may cite a stale table if a sentence that names it has the words
 "earlier version".
 """
 
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydine.experiments.confirmation import confirmed_codes
-from pydine.experiments.provenance import BEYOND, code_version, date_of
+from harness.confirmation import confirmed_codes
+from harness.provenance import SCOPES, code_version, date_of
 
 RESULTS = Path("benchmarks") / "results"
 ORIGIN = re.compile(r"\b[Cc]ode ([0-9a-f]{8}|unrecorded)\b(?:, commit (\w+\+?))?")  # as common.origin writes it
@@ -104,7 +104,7 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[1], help="of the repository")
     root = parser.parse_args().root
-    codes = {scope: code_version(root / "src" / "pydine", scope) for scope in BEYOND}
+    codes = {scope: code_version(root / "src" / "pydine", scope) for scope in SCOPES}
     current, found = frozenset(codes.values()), list(tables(root / RESULTS))
     cited = list(citations(root, [table.name for table in found]))
     lines = [line(table, current, [c for c in cited if c.table == table.name], root) for table in found]

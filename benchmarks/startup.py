@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 
 from common import RESULTS, Bar, bar_table, provenance, report
-from pydine.experiments.measure import in_turn
+from harness.measure import in_turn
 
 OPTIONS = ("-x", "bmi", "-y", "target", "-z", "age", "-z", "sex")
 

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes
 
-from pydine.experiments.measure import run_process
+from harness.measure import run_process
 
 HERE = Path(__file__).parents[1]
 CORES = 2  # that the widest table may use

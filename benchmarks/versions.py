@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.provenance import git
 from pydine.experiments.datasets import Dataset
-from pydine.experiments.provenance import git
 from pydine.experiments.runner import Outcome
 
 SERVANT = """

@@ -13,7 +13,7 @@ from environments import CHECKOUT, SMOKE, environment, install, run
 
 DIST = CHECKOUT / "dist"
 NEEDED = ("pydine/py.typed", "pydine/report/template.html", "pydine/report/script.js", "pydine/report/style.css")
-UNWANTED = ("__pycache__", ".pyc", ".nbc", ".code", ".npz")
+UNWANTED = ("__pycache__", ".pyc", ".nbc", ".code", ".npz", "benchmarks/results")
 
 
 def build() -> tuple[Path, Path]:

@@ -21,7 +21,7 @@ from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 import pydine
-from pydine.experiments.conditional import CORRELATIONS
+from harness.conditional import CORRELATIONS
 from pydine.inputs.table import Question
 from pydine.latents.scores import ScoreMap
 from pydine.latents.workshop import Workshop

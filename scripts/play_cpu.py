@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pydine.experiments.machines import environment, playable
+CHECKOUT = Path(__file__).parents[1]
+BUILD = CHECKOUT / "build" / "machines"  # machine code for the CPUs that are played
 
-BUILD = Path(__file__).parents[1] / "build" / "machines"  # machine code for the CPUs that are played
+sys.path.insert(0, str(CHECKOUT / "benchmarks"))
+from harness.machines import environment, playable  # noqa: E402
 
 
 def main() -> None:

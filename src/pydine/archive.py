@@ -12,7 +12,12 @@ stands in an object of one key::
     {"same": 7}                           the 7th object or array of the file, counted as they end, once more
 
 A class is read and written only if the schema lists it: to keep another frozen dataclass, add it to the list. A field
-that was added later and has a default may be missing in a file; anything else that does not fit is refused.
+that was added later and has a default may be missing in a file; anything else that does not fit is refused. Whoever
+made a file up gets no further than a constructor: fields are held against their annotations (`suits`), arrays must be
+finite, and the constructors of classes whose arrays compiled code reads refuse shapes that do not fit each other.
+
+Arrays stand in a file in the order in which the head names them, each once and without gaps. So what is read takes no
+more room than the file, and how much the head takes is bounded by its commas and brackets before it is parsed.
 
 The file ends in a digest of all its other bytes, so that a flipped bit or a missing end is noticed before anything is
 read. It guards against damage, not against somebody who writes a file on purpose.
@@ -24,21 +29,30 @@ import hashlib
 import io
 import json
 import math
+import sys
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
-from typing import Any, Literal
+from functools import lru_cache
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Refused", "Schema"]
+__all__ = ["Refused", "Schema", "suits"]
 
 MARK = b"pydine:"  # stands before the digest, in the comment that ends a zip
 DIGEST_BYTES = 32
 TYPES = ("float64", "float32", "int64", "bool")  # of the numbers that arrays hold
 HEAD = "head"
+# memory: bytes of Python's objects, at most, for the marks of JSON; and what they may come to: so many times the file,
+# and a little that any file may take. An array of a few numbers, as models have them, comes to five times its bytes.
+MARK_BYTES = {b"[": 80, b"{": 240, b",": 64}
+TIMES_THE_FILE, ANY_FILE = 6, 24 << 20
+LONGEST_REASON = 200
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -104,20 +118,82 @@ class Schema:
         """
         members = _members(data)
         try:
-            head = json.loads(members.pop(HEAD).tobytes())
+            text = members.pop(HEAD).tobytes()
+            if (
+                sum(text.count(mark) * size for mark, size in MARK_BYTES.items())
+                > TIMES_THE_FILE * len(data) + ANY_FILE
+            ):
+                raise Refused("has a head that would take many times the memory of the file")
+            head = json.loads(text)
             name, version = head.pop("schema"), head.pop("version")
             tree = head.pop("content")
+        except Refused:
+            raise
         except (KeyError, AttributeError, TypeError, ValueError, RecursionError):
             raise Refused("has no head that can be read") from None
         if name != self.name:
-            raise Refused(f"holds a {name!s}, and not a {self.name}")
+            raise Refused(f"holds a {_shown(name)}, and not a {self.name}")
         if not isinstance(version, int) or version > self.version:
-            by = f", by pydine {head['pydine']!s}" if "pydine" in head else ""
-            raise Refused(f"was written in a newer form{by} (version {version!s} of it, and {self.version} is known)")
+            by = f", by pydine {_shown(head['pydine'])}" if "pydine" in head else ""
+            known = f"version {_shown(version)} of it, and {self.version} is known"
+            raise Refused(f"was written in a newer form{by} ({known})")
         try:
-            return _Reader(self, members).value(tree), head
+            reader = _Reader(self, members)
+            content = reader.value(tree)
+            reader.end()
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-            raise Refused(f"does not hold what a {self.name} of this version holds ({error})") from None
+            raise Refused(f"does not hold what a {self.name} of this version holds ({_shown(error)})") from None
+        return content, head
+
+
+def _shown(made_up: Any) -> str:
+    """What a file says, as a part of a sentence."""
+    text = " ".join(str(made_up).split())[:LONGEST_REASON]
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+# --- types ------------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _hints(cls: type, named: tuple[type, ...]) -> dict[str, Any]:
+    """Types of a class's fields; names that its module knows only to a type checker are those of the schema."""
+    names = {other.__name__: other for other in named}
+    for base in reversed(cls.__mro__):
+        names |= vars(sys.modules[base.__module__])
+    return get_type_hints(cls, names)
+
+
+def suits(hint: Any, value: Any) -> bool:
+    """Whether a value is what an annotation says; arrays of floating-point numbers must be finite as well."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(suits(part, value) for part in inner)
+    if hint is float:
+        return type(value) in (float, int)
+    if hint in (int, str, bool):
+        return type(value) is hint
+    if origin is np.ndarray:
+        (kind,) = get_args(inner[1])
+        return isinstance(value, np.ndarray) and value.dtype == kind and (value.dtype.kind != "f" or _is_finite(value))
+    if origin is tuple:
+        each = inner[:1] * len(value) if isinstance(value, tuple) and inner[-1] is Ellipsis else inner
+        return isinstance(value, tuple) and len(each) == len(value) and all(map(suits, each, value))
+    if origin is list:
+        return isinstance(value, list) and all(suits(inner[0], item) for item in value)
+    if origin in (dict, Mapping):
+        return isinstance(value, dict) and all(suits(inner[0], k) and suits(inner[1], v) for k, v in value.items())
+    if origin is Callable:
+        return callable(value)
+    if isinstance(hint, type) and not getattr(hint, "_is_protocol", False):
+        return isinstance(value, hint)
+    return not isinstance(value, str | int | float | list | tuple | dict | np.ndarray)  # a protocol's
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    return bool(np.isfinite(array).all())
 
 
 # --- trees ------------------------------------------------------------------------------------------------------------
@@ -198,6 +274,7 @@ class _Reader:
         self._classes = {cls.__name__: cls for cls in schema.classes}
         self._functions, self._arrays = schema.functions, arrays
         self._known: list[Any] = []
+        self._ends: Counter[str] = Counter()  # of the numbers that were read, by their type
         self._kinds: dict[str, Callable[[Any], Any]] = {
             "float": NOT_FINITE.__getitem__,
             "tuple": lambda items: tuple(self.value(item) for item in items),
@@ -206,7 +283,7 @@ class _Reader:
             "class": self._class,
             "enum": self._enum,
             "function": self._functions.__getitem__,
-            "same": self._known.__getitem__,
+            "same": self._same,
         }
 
     def value(self, tree: Any) -> Any:
@@ -220,30 +297,46 @@ class _Reader:
     def _array(self, place: list[Any]) -> NDArray[Any]:
         kind, start, shape, order = place
         size = math.prod(shape)
-        if kind not in TYPES or start < 0 or min(shape, default=0) < 0 or start + size > len(self._arrays[kind]):
+        if kind not in TYPES or min(shape, default=0) < 0 or start + size > len(self._arrays[kind]):
             raise ValueError("an array lies beyond the numbers")
+        if start != self._ends[kind]:
+            raise ValueError("an array does not begin where the one before ends")
+        self._ends[kind] += size
         array = self._arrays[kind][start : start + size].reshape(shape, order=order).copy(order=order)
         self._known.append(array)
         return array
 
+    def end(self) -> None:
+        """Refuse numbers that nothing has named."""
+        if any(len(numbers) != self._ends[kind] for kind, numbers in self._arrays.items()):
+            raise ValueError("there are more numbers than its arrays have")
+
+    def _same(self, place: int) -> Any:
+        if type(place) is not int or place < 0:
+            raise ValueError("there is no such object")
+        return self._known[place]
+
     def _class(self, described: list[Any]) -> Any:
         name, held = described
         cls: Any = self._classes[name]
-        if issubclass(cls, tuple):
-            return cls(**{name: self.value(item) for name, item in held.items()})
-        if not is_dataclass(cls):
-            if set(held) != set(cls.KEPT):
-                raise ValueError(f"{name} has other attributes: {', '.join(held)}")
-            remade = cls.remade(**{name: self.value(item) for name, item in held.items()})
-            self._known.append(remade)
-            return remade
-        expected = {f.name: f.default is not MISSING or f.default_factory is not MISSING for f in fields(cls) if f.init}
-        missing = [name for name, is_optional in expected.items() if name not in held and not is_optional]
-        unknown = [name for name in held if name not in expected]
-        if missing or unknown:
-            raise ValueError(f"{name} has other fields: {', '.join(missing + unknown)}")
-        made = self._classes[name](**{name: self.value(item) for name, item in held.items()})
-        self._known.append(made)
+        optional: set[str] = set()
+        if is_dataclass(cls):
+            known = [f.name for f in fields(cls) if f.init]
+            optional = {f.name for f in fields(cls) if f.default is not MISSING or f.default_factory is not MISSING}
+        else:
+            known = cls._fields if issubclass(cls, tuple) else cls.KEPT
+        wrong = [field for field in known if field not in held and field not in optional]
+        wrong += [field for field in held if field not in known]
+        if wrong:
+            raise ValueError(f"{name} has other fields: {', '.join(wrong)}")
+        hints = _hints(cls, tuple(self._classes.values()))
+        values = {part: self.value(item) for part, item in held.items()}
+        for part, value in values.items():
+            if not suits(hints.get(part, Any), value):
+                raise ValueError(f"the {part} of a {name} cannot be what it holds")
+        made = getattr(cls, "remade", cls)(**values)
+        if not isinstance(made, tuple):
+            self._known.append(made)
         return made
 
     def _enum(self, described: list[str]) -> Enum:
@@ -282,19 +375,22 @@ def _members(data: bytes) -> dict[str, NDArray[Any]]:
         raise Refused("is damaged: its digest is not that of its content")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
-            return {info.filename.removesuffix(".npy"): _array_of(file, info) for info in file.infolist()}
+            members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
+            if len(members) < len(file.infolist()) or not {HEAD} <= set(members) <= {HEAD, *TYPES}:
+                raise ValueError("other members")  # or many that are one and the same
+            return {name: _array_of(file, info, name) for name, info in members.items()}
     except Exception as error:  # noqa: BLE001 - somebody made it up, and zipfile and NumPy raise whatever they raise
         raise Refused(f"does not hold arrays ({type(error).__name__})") from None
 
 
-def _array_of(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+def _array_of(file: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:
     if info.compress_type != zipfile.ZIP_STORED:
         raise ValueError("compressed")
-    stream = io.BytesIO(file.read(info))
-    version = np.lib.format.read_magic(stream)
-    if version != (1, 0):
-        raise ValueError("another form of array")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-    if len(shape) != 1 or dtype.hasobject or dtype.name not in (*TYPES, "uint8"):
-        raise ValueError("another kind of array")
-    return np.frombuffer(stream.read(), dtype=dtype, count=shape[0])
+    with file.open(info) as stream:
+        version = np.lib.format.read_magic(stream)
+        if version != (1, 0):
+            raise ValueError("another form of array")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+        if len(shape) != 1 or dtype.name != ("uint8" if name == HEAD else name):
+            raise ValueError("another kind of array")
+        return np.frombuffer(stream.read(), dtype=dtype, count=shape[0])

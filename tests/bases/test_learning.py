@@ -174,3 +174,23 @@ def test_units_map_latents_back() -> None:
     target = context[0] ** 2 + 0.5 * rng.standard_normal(300)
     unit = fit_ladder(target, context, LadderSettings())
     np.testing.assert_allclose(unit.target(unit.latent(target, context), context), target, atol=1e-6)
+
+
+@pytest.mark.parametrize("columns", [20, 30])
+def test_many_columns_that_act_linearly_are_projected_out(columns: int) -> None:
+    """What is linear in z leaves nothing to put back but what is uncertain of the scale."""
+    rng = np.random.default_rng(columns)
+    z = rng.standard_normal((500, columns))
+    (a, b), (x, y) = rng.standard_normal((2, columns)) / np.sqrt(columns), rng.standard_normal((2, 500))
+    estimate = pydine.mutual_information(z @ a + x, z @ b + 0.5 * x + np.sqrt(0.75) * y, z)
+    assert 0.0 <= estimate.details["unlearned"] < 0.03
+    low, high = estimate.confidence_interval(0.95)
+    assert low < information(0.25) < high
+
+
+def test_columns_of_one_side_hide_nothing_of_the_other() -> None:
+    """Without z there is nothing that a flow could have missed of it, however many columns a side has."""
+    rng = np.random.default_rng(3)
+    common = rng.standard_normal((400, 1))
+    x, y = common + rng.standard_normal((2, 400, 8))
+    assert pydine.mutual_information(x, y).details["unlearned"] == 0.0

@@ -16,7 +16,7 @@ import pytest
 
 import pydine
 from cluster_data import GIVEN, answer, columns
-from pydine.experiments.measure import bytes_received
+from harness.measure import bytes_received
 from pydine.work import execution
 
 distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")

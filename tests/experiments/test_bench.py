@@ -21,7 +21,6 @@ from pydine.experiments.datasets import paper_cit, paper_cmi, paper_mi
 from pydine.experiments.figures import COLOURS, MARKERS, PLACES, draw_estimates, draw_tests
 from pydine.experiments.grids import GRIDS, grid
 from pydine.experiments.methods import combined_pvalue, label, methods_of, peers, usual_methods
-from pydine.experiments.provenance import ESTIMATES, TESTS, code_version
 from pydine.experiments.summaries import convergence_summary, curves, decision_summary, error_summary, rates
 
 SILENT = Console(file=io.StringIO())
@@ -281,27 +280,13 @@ def test_a_bench_writes_its_table_and_its_figure_and_goes_on_where_it_was(tmp_pa
 def test_a_bench_of_tests_runs_and_is_renewed(tmp_path, monkeypatch):
     run_some = partial(run_bench, "cit", methods=["dine-analytic"], trials=4, quick=True, output=tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(runner, "code_version", lambda scope: f"older {scope}")
+        patched.setattr(runner, "__version__", "0.0.1")
         run_some(console=SILENT)
     done = run_some(renew=True, console=SILENT)
     assert {line["dz"] for line in done.summary()} == {5, 11, 20}
     assert all(row["score"] == row["estimate"] for row in done.rows)
     assert {row["truth"] > 0 for row in done.rows if row["seed"] < 100} == {False}
-    assert {row["code"] for row in done.rows} == {code_version(scope=TESTS)}
-
-
-def test_rows_of_earlier_code_are_renewed(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)  # a figure takes longer than the rows
-    run_some = partial(run_convergence, sizes=(100,), trials=2, methods=["dine-gaussian"], output=tmp_path)
-    with monkeypatch.context() as patched:
-        patched.setattr(runner, "code_version", lambda scope: f"older {scope}")
-        assert {row["code"] for row in run_some(console=SILENT).rows} == {f"older {ESTIMATES}"}
-    first, second = io.StringIO(), io.StringIO()
-    done = run_some(renew=True, console=Console(file=first))
-    assert {row["code"] for row in done.rows} == {code_version(scope=ESTIMATES)}
-    assert first.getvalue().startswith("2 rows to run")
-    run_some(renew=True, console=Console(file=second))
-    assert second.getvalue().startswith("0 rows to run")
+    assert {row["code"] for row in done.rows} == {pydine.__version__}
 
 
 def test_an_unknown_method_is_refused_before_anything_is_run(tmp_path):

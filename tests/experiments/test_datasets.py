@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from harness import conditional
 from pydine.baselines.gaussian import gaussian_copula, oracle
-from pydine.experiments import conditional, datasets
+from pydine.experiments import datasets
 from pydine.experiments.datasets import Dataset, gaussian_truth, paper_cit, paper_cmi, paper_mi
 
 Draw = Callable[[], Dataset]

@@ -9,11 +9,10 @@ from rich.console import Console
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from faults import files_of, flips, full_disk
+from pydine import __version__
 from pydine.baselines.gaussian import gaussian_copula
 from pydine.experiments import runner
-from pydine.experiments.confirmation import read_confirmed
 from pydine.experiments.datasets import paper_mi
-from pydine.experiments.provenance import code_version
 from pydine.experiments.runner import COSTS, FIGURES, Outcome, Task, run
 from pydine.experiments.table import ORIGIN, read
 
@@ -77,7 +76,7 @@ def interrupting():
 @pytest.mark.slow
 def test_a_row_has_the_key_the_truth_the_estimate_and_what_it_cost(path):
     rows = run(tasks(2), {"copula": copula}, path, console=SILENT)
-    assert [list(row) for row in rows] == [["d", "rho", "seed", "method", *FIGURES, *COSTS, *ORIGIN, "confirmed"]] * 2
+    assert [list(row) for row in rows] == [["d", "rho", "seed", "method", *FIGURES, *COSTS, *ORIGIN]] * 2
     for seed, row in enumerate(rows):
         data = paper_mi(ROWS, 1, 0.5, seed)
         assert (row["d"], row["rho"], row["seed"], row["method"]) == (1, 0.5, seed, "copula")
@@ -86,9 +85,9 @@ def test_a_row_has_the_key_the_truth_the_estimate_and_what_it_cost(path):
         assert row["seconds"] >= 0.0
         assert row["peak_mib"] > 10.0
         assert math.isnan(row["low"])
-        assert row["code"] == code_version()
+        assert row["code"] == __version__
         assert row["error"] == ""
-    assert str(read_confirmed(path)) == str(rows)  # as text: NaN is not equal to itself
+    assert str(read(path)) == str(rows)  # as text: NaN is not equal to itself
     assert not list(path.parent.glob(".*"))
 
 
@@ -219,16 +218,16 @@ def test_fresh_runs_again_what_is_asked_and_keeps_the_rest(path):
     assert len(lines(path)) == 4
 
 
-def test_renew_runs_again_what_older_code_of_this_library_did(path, monkeypatch):
+def test_renew_runs_again_what_another_version_of_this_library_did(path, monkeypatch):
     methods, theirs = {"a": Recorder(), "theirs": Recorder()}, frozenset({"theirs"})
     run(tasks(1, list(methods)), methods, path, foreign=theirs, console=SILENT)
     with monkeypatch.context() as patched:
-        patched.setattr(runner, "code_version", lambda scope: f"older {scope}")
+        patched.setattr(runner, "__version__", "0.0.1")
         run(tasks(2, list(methods)), methods, path, foreign=theirs, console=SILENT)
     methods = {"a": Recorder(), "theirs": Recorder()}
     run(tasks(2, list(methods)), methods, path, renew=True, foreign=theirs, console=SILENT)
     assert (methods["a"].seeds, methods["theirs"].seeds) == ([1], [])
-    assert {row["code"] for row in lines(path)} == {code_version(), ""}
+    assert {row["code"] for row in lines(path)} == {__version__, ""}
 
 
 @pytest.mark.slow
@@ -268,7 +267,7 @@ def test_transient_rows_are_returned_and_not_kept(path):
 @pytest.mark.slow
 def test_rows_of_other_people_s_methods_name_no_code(path):
     ours, theirs = run(tasks(1, ["a", "b"]), {"a": Recorder(), "b": Recorder()}, path, foreign={"b"}, console=SILENT)
-    assert (ours["code"], theirs["code"], theirs["commit"]) == (code_version(), "", "")
+    assert (ours["code"], theirs["code"], theirs["commit"]) == (__version__, "", "")
 
 
 @pytest.mark.slow
@@ -279,7 +278,7 @@ def test_a_method_may_say_other_things_of_other_data(path):
     task = Task({"text": "two words"}, lambda: ["two", "words"], ("count",))
     for _ in range(2):  # as it is run, and as it is read
         (row,) = run([task], {"count": method}, path, figures=("length", "last"), console=SILENT)
-        assert list(row) == ["text", "method", "length", "last", *COSTS, *ORIGIN, "confirmed"]
+        assert list(row) == ["text", "method", "length", "last", *COSTS, *ORIGIN]
         assert (row["text"], row["length"], row["last"], row["error"]) == ("two words", 2.0, "words", "")
 
 
@@ -356,51 +355,3 @@ def test_progress_is_a_bar_with_the_time_left_in_a_terminal(path):
 @pytest.mark.parametrize(("seconds", "shown"), [(5.4, "5 s"), (150, "2 min"), (7200, "2.0 h")])
 def test_durations_are_rounded(seconds, shown):
     assert runner._duration(seconds) == shown
-
-
-class Answers:
-    """A method whose answers differ from before for the given seeds."""
-
-    def __init__(self, moved=()):
-        self.seeds, self.moved = [], moved
-
-    def __call__(self, data):
-        if len(data.x) == ROWS:
-            self.seeds.append(data.seed)
-        return Outcome(data.seed + (1e-3 if data.seed in self.moved else 0.0))
-
-
-def run_with_older_code(path, monkeypatch, count):
-    with monkeypatch.context() as patched:
-        patched.setattr(runner, "code_version", lambda scope: f"older {scope}")
-        run(tasks(count, ["a"]), {"a": Answers()}, path, console=SILENT)
-
-
-def test_rows_of_older_code_are_confirmed_by_a_sample(path, monkeypatch):
-    run_with_older_code(path, monkeypatch, 6)
-    again, said = Answers(), io.StringIO()
-    rows = run(tasks(6, ["a"]), {"a": again}, path, confirm=2, console=Console(file=said, width=200))
-    assert len(again.seeds) == 2
-    assert "a, code older all: 2 rows are the same, which confirms 4 others." in said.getvalue()
-    assert sorted((row["code"], row["confirmed"]) for row in rows) == sorted(
-        [(code_version(), "")] * 2 + [("older all", code_version())] * 4
-    )
-    (listed,) = lines(path.parent / "confirmed" / path.name)
-    assert listed == {
-        "method": "a", "code": "older all", "now": code_version(), "again": "2", "rows": "6"
-    }  # fmt: skip
-    renewed = Answers()
-    run(tasks(6, ["a"]), {"a": renewed}, path, renew=True, console=SILENT)
-    assert renewed.seeds == []
-
-
-def test_one_row_that_differs_confirms_nothing(path, monkeypatch):
-    run_with_older_code(path, monkeypatch, 4)
-    said = io.StringIO()
-    rows = run(tasks(4, ["a"]), {"a": Answers({0, 1, 2})}, path, confirm=2, console=Console(file=said, width=200))
-    assert "of 2 rows differ; renew the 2 others." in said.getvalue()
-    assert {row["confirmed"] for row in rows} == {""}
-    assert not (path.parent / "confirmed").exists()
-    renewed = Answers()
-    run(tasks(4, ["a"]), {"a": renewed}, path, renew=True, console=SILENT)
-    assert len(renewed.seeds) == 2

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from pydine.experiments.machines import NATIVE, environment, playable
+from harness.machines import NATIVE, environment, playable
 
 # What each process does: units and latents as hexadecimal digits, answers as numbers.
 QUESTIONS = """

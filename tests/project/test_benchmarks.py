@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-MODULES = {path.stem: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.py"))}
+MODULES = {
+    ".".join(path.relative_to(FOLDER).with_suffix("").parts): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted([*FOLDER.glob("*.py"), *FOLDER.glob("harness/*.py")])
+}
 
 pytestmark = pytest.mark.skipif(not MODULES, reason="a distribution has no benchmarks")
 

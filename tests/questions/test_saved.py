@@ -200,7 +200,7 @@ class TestDamage:
             ('"max_rows"', '"most_rows"', "holds 'most_rows', which DINE has not"),
             ('"_verdict"', '"transform"', "holds 'transform', which DINE has not"),
             ('"learned"', '"unlearned"', "does not hold a model"),
-            ('["_dimensions",', '["_dimension",', r"'.*' holds a model that maps no rows \(.*_dimensions"),
+            ('["_dimensions",', '["_dimension",', "holds '_dimension', which DINE has not"),
             ('"z_order"', '"order_of_z"', r"\(RankFlow has other fields: z_order, order_of_z\)"),
         ],
     )

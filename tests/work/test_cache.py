@@ -100,7 +100,7 @@ def test_everything_a_unit_depends_on_is_in_its_name(data):
 
 def test_the_sources_of_the_engine_are_in_the_name(data, monkeypatch):
     before = cache_module.key_of(UnitTask(*data, SETTINGS))
-    monkeypatch.setattr(cache_module, "SOURCES_DIGEST", "of another version")
+    monkeypatch.setattr(cache_module, "UNITS_DIGEST", "of another version")
     assert cache_module.key_of(UnitTask(*data, SETTINGS)) != before
 
 

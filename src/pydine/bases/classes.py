@@ -9,7 +9,7 @@ import numpy as np
 
 from pydine.kernels.classes import classes_log_ratio, fit_classes
 from pydine.kernels.normal import normal_quantile
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 
 MOST_CLASSES = 16  # answer: more predict held-out rows no better, on 24 shapes other than those reported
 # answer: knots of a profile for the cube root of the number of rows, as for histograms (Scott 1979); 12 to 32 knots
@@ -39,6 +39,10 @@ class Classes:
 
     weights: FloatArray
     profiles: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        must_fit(self, self.profiles.ndim == 3 and self.profiles.shape[::2] == (2, *self.weights.shape))
 
     @property
     def edge(self) -> float:

@@ -14,7 +14,7 @@ from pydine.kernels.normal import normal_quantile
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.latents.triangular import solve_lower
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 
 FARTHEST_SCORE = 8.0  # guard: beyond, the probability of a tail is lost in rounding
 LEAST_PROBABILITY = 1e-15  # guard: least probability whose quantile is taken
@@ -33,6 +33,13 @@ class EllipticalRatio:
     degrees: float
     dx: int
     maps: tuple[ScoreMap, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        d = len(self.scale)
+        must_fit(
+            self, self.scale.shape == (d, d) and 0 < self.dx < d and len(self.maps) in (0, d) and self.degrees > 0.0
+        )
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, n), whatever their z (dz, n)."""

@@ -19,7 +19,7 @@ from pydine.kernels.gaussians import fit_gaussians, gaussians_log_ratio, split_g
 from pydine.kernels.mixing import mixture_log_density, mixture_weights, smooth_step, total
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.rows import dealt
 
 MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
@@ -41,6 +41,11 @@ class Gaussians:
     weights: FloatArray
     means: FloatArray
     covariances: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        k, d = self.means.shape
+        must_fit(self, k > 0 and self.weights.shape == (k,) and self.covariances.shape == (k, d, d))
 
     @classmethod
     def one(cls, rows: FloatArray) -> Gaussians:
@@ -127,6 +132,11 @@ class MixtureRatio:
     maps: tuple[ScoreMap, ...]
     models: tuple[Model, ...]
     dx: int
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        widths = {2 if isinstance(model, Classes) else model.means.shape[1] for model in self.models}
+        must_fit(self, widths == {len(self.maps)} and 0 < self.dx < len(self.maps))
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, m), whatever their z (dz, m), shape (m,)."""

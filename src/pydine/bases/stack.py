@@ -15,7 +15,7 @@ from pydine.bases.elliptical import new_scores
 from pydine.kernels.mixing import mixture_log_density, smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.rows import dealt
 
 # answer: EM leaves traces of weights that tend to 0, and the mixture is as good without them: weights below the first
@@ -158,6 +158,10 @@ class StackRatio:
 
     members: tuple[LogRatio, ...]
     weights: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        must_fit(self, len(self.members) > 0 and self.weights.shape == (len(self.members),))
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of latents (dx + dy, m) and their z (dz, m), shape (m,)."""

@@ -37,7 +37,8 @@ class Request:
             from pydine.inputs.files.streamed import open_stream
 
             with waiting(f"Reading {self.file}"):
-                table = open_stream(self.file, is_sampled=self.options.sample is not None)
+                is_sampled = self.options.sample is not None
+                table = open_stream(self.file, is_sampled=is_sampled, max_bytes=self.options.max_bytes)
             if table is not None:
                 return table
         separator = "\t" if separator == "\\t" else separator

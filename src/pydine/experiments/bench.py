@@ -16,7 +16,6 @@ from rich.text import Text
 from pydine.experiments.figures import draw_estimates, draw_tests, save
 from pydine.experiments.grids import Grid, grid
 from pydine.experiments.methods import foreign, methods_of, needed, peers, usual_methods
-from pydine.experiments.provenance import ESTIMATES, TESTS
 from pydine.experiments.runner import HowToRun, run
 from pydine.experiments.summaries import convergence_summary, decision_summary, error_summary
 from pydine.experiments.table import Row
@@ -29,8 +28,6 @@ SUMMARIES = {
     "cit": decision_summary,
     "convergence": convergence_summary,
 }
-# The part of the code that the rows of an experiment depend on.
-SCOPES = {"mi": ESTIMATES, "cmi": ESTIMATES, "cit": TESTS, "convergence": ESTIMATES}
 
 
 @dataclass(frozen=True)
@@ -89,6 +86,7 @@ def run_bench(
     trials: int | None = None,
     quick: bool = False,
     output: Path = DEFAULT_OUTPUT,
+    runner: Callable[..., list[Row]] = run,
     **how: Unpack[HowToRun],
 ) -> Bench:
     """Run one of the paper's experiments, or a part of it; rows of earlier runs are kept.
@@ -105,14 +103,14 @@ def run_bench(
         A part of the experiment that takes about a minute.
     output : Path
         Folder of the table and the figure.
+    runner : callable
+        What runs the rows, in place of `pydine.experiments.runner.run` and with its arguments.
     jobs : int, default=1
         Processes, -1 for one on every core.
     fresh : bool, default=False
         Whether to run again what the table in `output` already has.
     renew : bool, default=False
-        Whether to run again only the rows that earlier code of this library computed.
-    confirm : int, default=0
-        How many of those to run again for each method, to see whether they all still have the same figures.
+        Whether to run again only the rows that another version of this library computed.
     console : rich.console.Console, optional
         Where progress is shown: standard error unless given.
 
@@ -134,7 +132,7 @@ def run_bench(
         if (peer := peers(kind).get(name)) is not None and not peer.available:
             raise ImportError(needed(peer))
     figure = draw_tests if kind == "cit" else partial(draw_estimates, title=chosen_grid.title)
-    return run_grid(kind, chosen_grid, dict.fromkeys(methods), Path(output), figure, notes, **how)
+    return run_grid(kind, chosen_grid, dict.fromkeys(methods), Path(output), figure, notes, runner, **how)
 
 
 def run_grid(
@@ -144,12 +142,13 @@ def run_grid(
     output: Path,
     figure: Callable[[list[Row]], Any],
     notes: Sequence[str] = (),
+    runner: Callable[..., list[Row]] = run,
     **how: Unpack[HowToRun],
 ) -> Bench:
     """Run methods on a grid and save the figure beside the table; without matplotlib there is a note in its place."""
     names, table = list(methods), output / f"{kind}.csv"
     known = methods_of("mi" if kind == "convergence" else kind)
-    rows = run(chosen.tasks(names), known, table, foreign=foreign(names), scope=SCOPES[kind], **how)
+    rows = runner(chosen.tasks(names), known, table, foreign=foreign(names), **how)
     failed = sorted({f"{row['method']} failed: {row['error']}" for row in rows if row["error"]})
     notes = (*failed, *notes)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -10,7 +10,8 @@ from pydine.experiments.bench import DEFAULT_OUTPUT, Bench, run_grid
 from pydine.experiments.datasets import SEEDS, paper_mi
 from pydine.experiments.figures import draw_convergence
 from pydine.experiments.grids import Grid
-from pydine.experiments.runner import HowToRun
+from pydine.experiments.runner import HowToRun, run
+from pydine.experiments.table import Row
 
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 RHO = 0.75
@@ -23,6 +24,7 @@ def run_convergence(
     methods: Sequence[str] = ("dine", "dine-paper", "oracle"),
     trials: int = 30,
     output: Path = DEFAULT_OUTPUT,
+    runner: Callable[..., list[Row]] = run,
     **how: Unpack[HowToRun],
 ) -> Bench:
     """Estimate I(X;Y) of the paper's datasets with more and more rows, and draw variance and error against n.
@@ -37,7 +39,7 @@ def run_convergence(
         Estimators, as in `pydine.experiments.bench.run_bench`; the oracle shows how much is sampling error alone.
     trials
         Datasets of each size, from 2 to 50.
-    output, jobs, fresh, renew, confirm, console
+    output, runner, jobs, fresh, renew, console
         As in `pydine.experiments.bench.run_bench`.
 
     Returns
@@ -48,4 +50,4 @@ def run_convergence(
     if not 2 <= trials <= len(SEEDS):
         raise ValueError(f"trials must be an integer from 2 to {len(SEEDS)}, but got {trials!r}.")
     grid = Grid("I(X;Y)", paper_mi, {"n": tuple(sizes), "d": (d,), "rho": (RHO,)}, tuple(SEEDS[:trials]))
-    return run_grid("convergence", grid, methods, Path(output), draw_convergence, **how)
+    return run_grid("convergence", grid, methods, Path(output), draw_convergence, runner=runner, **how)

@@ -23,12 +23,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from pydine._version import __version__
 from pydine.experiments import table
-from pydine.experiments.confirmation import confirm as confirm_rows
-from pydine.experiments.confirmation import confirmed_codes, sample, with_confirmations
 from pydine.experiments.measure import measured
-from pydine.experiments.provenance import ALL, code_version, commit
-from pydine.experiments.table import ORIGIN, Row
+from pydine.experiments.table import ORIGIN, Identity, Row
 from pydine.work.execution import arrivals, is_sent_away
 
 FIGURES = ("truth", "estimate", "low", "high", "score")
@@ -80,7 +78,6 @@ class HowToRun(TypedDict, total=False):
     jobs: int
     fresh: bool
     renew: bool
-    confirm: int
     console: Console | None
 
 
@@ -93,10 +90,8 @@ def run(
     jobs: int = 1,
     fresh: bool = False,
     renew: bool = False,
-    confirm: int = 0,
     transient: Set[str] = frozenset(),
     foreign: Set[str] = frozenset(),
-    scope: str = ALL,
     console: Console | None = None,
 ) -> list[Row]:
     """Run every method of every task, and append each row to a CSV as it is finished.
@@ -121,16 +116,11 @@ def run(
     fresh
         Whether to run rows again that the file already has.
     renew
-        Whether to run rows again that older code of this library computed, unless they are confirmed.
-    confirm
-        How many of those to run again for each method. If they all have the same figures as before, the others are
-        confirmed: see `pydine.experiments.confirmation`.
+        Whether to run rows again that another version of this library computed.
     transient
         Methods so cheap that their rows are computed in every run and not kept in the file.
     foreign
         Methods that are not this library's: their rows do not depend on its code, and record none.
-    scope
-        The kind of figure, which says on what code the rows depend: see `pydine.experiments.provenance.BEYOND`.
     console
         Where progress is shown: standard error unless given.
 
@@ -138,30 +128,79 @@ def run(
     -------
     list of dict
         The rows of these tasks in their order: the columns of the key, ``method``, the figures (NaN where one is
-        missing), what the row cost (`COSTS`), where it comes from (`pydine.experiments.table.ORIGIN`), and
-        ``confirmed``, the digest of newer code for which it holds, if that is known.
+        missing), what the row cost (`COSTS`), and where it comes from (`pydine.experiments.table.ORIGIN`).
     """
     if jobs == 0:
         raise ValueError("jobs must be a number of processes, or -1 for one on every core, but got 0.")
-    columns = [*tasks[0].key, "method", *figures, *COSTS, *ORIGIN]
-    wanted = [(task, method) for task in tasks for method in task.methods]
-    console = console or Console(stderr=True)
     with table.only_run(path):
-        rows = table.read_finished(path, columns)
-        code, asked = code_version(scope=scope), {_identity(task, method) for task, method in wanted}
-        older = {i: rows[i] for i in asked & _outdated(rows, foreign, code, path)}
-        again = asked if fresh else set(older) if renew else sample(path, older, confirm)
-        drawn = {i: older[i] for i in again} if confirm and not (fresh or renew) else {}
-        rows = {i: row for i, row in rows.items() if i not in again and row["method"] not in transient}
-        table.write(path, columns, rows.values())
-        todo = [(t, m) for t, m in wanted if rows.get(_identity(t, m), {"error": "not run"})["error"]]
-        for row in _appended(path, columns, _finished(todo, methods, jobs, foreign, scope), len(todo), console):
-            rows[table.identity(row)] = row
-        table.write(path, columns, (row for row in rows.values() if row["method"] not in transient))
-        others = {i: row for i, row in older.items() if i not in drawn}
-        for sentence in confirm_rows(path, drawn, rows, others, _answers(figures), code):
-            console.print(sentence)
-    return with_confirmations(path, [table.typed(rows[_identity(task, method)]) for task, method in wanted])
+        kept = kept_rows(tasks, path, figures)
+        others = {i for i, row in kept.items() if row["method"] not in foreign and row["code"] != __version__}
+        again = set(kept) if fresh else others if renew else set()
+        rows = run_rows(
+            tasks,
+            methods,
+            path,
+            again,
+            {"code": __version__},
+            figures=figures,
+            jobs=jobs,
+            transient=transient,
+            foreign=foreign,
+            console=console,
+        )
+    return [table.typed(row) for row in rows.values()]
+
+
+def kept_rows(tasks: Sequence[Task], path: Path, figures: Sequence[str] = FIGURES) -> dict[Identity, dict[str, str]]:
+    """Those of the rows of tasks, as text, that a file already has."""
+    rows = table.read_finished(path, _columns(tasks, figures))
+    return {i: rows[i] for i in (_identity(task, name) for task in tasks for name in task.methods) if i in rows}
+
+
+def run_rows(
+    tasks: Sequence[Task],
+    methods: Mapping[str, Method],
+    path: Path,
+    again: Set[Identity],
+    origin: Mapping[str, str],
+    *,
+    figures: Sequence[str] = FIGURES,
+    jobs: int = 1,
+    transient: Set[str] = frozenset(),
+    foreign: Set[str] = frozenset(),
+    console: Console | None = None,
+) -> dict[Identity, dict[str, str]]:
+    """`run` for those who say which rows to run again, and which code rows are of; no other run may use the file.
+
+    Parameters
+    ----------
+    tasks, methods, path, figures, jobs, transient, foreign, console
+        As in `run`.
+    again
+        Rows to run again.
+    origin
+        What new rows have in the columns ``code`` and ``commit``.
+
+    Returns
+    -------
+    dict
+        The rows of these tasks in their order, as text.
+    """
+    columns = _columns(tasks, figures)
+    wanted = [(task, method) for task in tasks for method in task.methods]
+    rows = table.read_finished(path, columns)
+    rows = {i: row for i, row in rows.items() if i not in again and row["method"] not in transient}
+    table.write(path, columns, rows.values())
+    todo = [(t, m) for t, m in wanted if rows.get(_identity(t, m), {"error": "not run"})["error"]]
+    finished = _finished(todo, methods, jobs, foreign, origin)
+    for row in _appended(path, columns, finished, len(todo), console or Console(stderr=True)):
+        rows[table.identity(row)] = row
+    table.write(path, columns, (row for row in rows.values() if row["method"] not in transient))
+    return {i: rows[i] for i in (_identity(task, method) for task, method in wanted)}
+
+
+def _columns(tasks: Sequence[Task], figures: Sequence[str]) -> list[str]:
+    return [*tasks[0].key, "method", *figures, *COSTS, *ORIGIN]
 
 
 def _appended(
@@ -178,38 +217,21 @@ def _appended(
             yield whole
 
 
-def _answers(figures: Sequence[str]) -> list[str]:
-    """Those of the figures that are the same in every run: no times."""
-    return [name for name in figures if not name.endswith("seconds")]
-
-
 # --- one row ---
 
 
-def _identity(task: Task, method: str) -> table.Identity:
+def _identity(task: Task, method: str) -> Identity:
     return table.identity({**task.key, "method": method})
 
 
-def _outdated(
-    rows: Mapping[table.Identity, Mapping[str, str]], foreign: Set[str], code: str, path: Path
-) -> set[table.Identity]:
-    """Which rows are this library's, of other code than this, and not confirmed for it."""
-    holds = confirmed_codes(path)
-    return {
-        i
-        for i, row in rows.items()
-        if row["method"] not in foreign and code not in (row["code"], holds.get((row["method"], row["code"])))
-    }
-
-
 def _finished(
-    todo: Sequence[tuple[Task, str]], methods: Mapping[str, Method], jobs: int, foreign: Set[str], scope: str
+    todo: Sequence[tuple[Task, str]],
+    methods: Mapping[str, Method],
+    jobs: int,
+    foreign: Set[str],
+    ours: Mapping[str, str],
 ) -> Iterator[dict[str, str]]:
     """Rows in the order in which they are finished."""
-    ours = {
-        "code": code_version(scope=scope),
-        "commit": commit(),
-    }  # of what was imported, though files may change meanwhile
     row = partial(_run_row, methods={name: methods[name] for _, name in todo}, foreign=foreign, ours=ours)
     if jobs == 1 and not is_sent_away(None):
         yield from map(row, todo)

@@ -43,8 +43,8 @@ def _check(row: Mapping[str, str]) -> str:
 
 
 def _is_whole(row: Mapping[Any, Any]) -> bool:
-    cells = {name: text or "" for name, text in row.items()}
-    return None not in cells and ("check" not in cells or cells["check"] == _check(cells))
+    is_full = None not in row and None not in row.values()  # as many cells as the header has
+    return is_full and ("check" not in row or row["check"] == _check(row))
 
 
 def _text(path: Path) -> str:

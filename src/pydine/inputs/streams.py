@@ -27,6 +27,7 @@ from pydine.types import FloatArray
 # answer: rows and bytes of a sample, at most: ranks err by 0.0016 then; a table that has no more is read as it is.
 SAMPLE_ROWS, SAMPLE_BYTES = 1 << 20, 1 << 27
 BATCH_ROWS, BATCH_BYTES = 1 << 16, 1 << 26  # memory: that are gone through at a time, at most
+TEXT = ("string", "large_string")  # fact: Arrow's names of these types
 SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"}
 
 
@@ -123,7 +124,12 @@ class ArrowStream:
             dataset = import_module("pyarrow.dataset")
         except ImportError as error:
             raise ImportError('to read a file, data= needs pyarrow: pip install "pyarrow".') from error
-        return cls(dataset.dataset(path, format=kind))
+        found = dataset.dataset(path, format=kind)
+        if kind == "parquet":  # text stays a dictionary where it is one: its words may be long, and the rows many
+            text = [field.name for field in found.schema if str(field.type) in TEXT]
+            options = dataset.ParquetReadOptions(dictionary_columns=text)
+            found = dataset.dataset(path, format=dataset.ParquetFileFormat(read_options=options))
+        return cls(found)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,6 +140,11 @@ class ArrowStream:
         """Why a column cannot be read; empty if it can."""
         kind = self.dataset.schema.field(name).type
         return "" if _is_number(kind) or Labels.is_one(kind) else f"it holds values of type {kind}"
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column holds text."""
+        kind = self.dataset.schema.field(name).type
+        return Labels.is_one(kind) and str(kind) != "bool"
 
     def batches(self, columns: Sequence[str]) -> Iterator[FloatArray]:
         """Some rows after the other of columns, shape (rows, d); what is missing is NaN."""

@@ -24,6 +24,23 @@ _f = np.float32
 LANE_BYTES = 64
 SQRT_HALF = 0.7071067811865476  # fact
 
+# --- doors ------------------------------------------------------------------------------------------------------------
+
+
+def check(fits):
+    """Refuse arrays that do not fit each other, at the door of a kernel: beyond it no index is checked."""
+    raise RuntimeError("only for compiled code")
+
+
+@overload(check, inline="always")
+def _check(fits):
+    def evaluate(fits):
+        if not fits:
+            raise ValueError("arrays of a kernel do not fit each other")
+
+    return evaluate
+
+
 # --- bits -------------------------------------------------------------------------------------------------------------
 
 

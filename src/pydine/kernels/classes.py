@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import log, upper_tail
+from pydine.kernels.arithmetic import check, log, upper_tail
 from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
@@ -30,7 +30,7 @@ def _places(rows, knots):
 @_part
 def _densities(profile, place, out):
     """Write the densities of all classes at one place, from a profile (knots, k), to `out` (k,)."""
-    low = min(int(place), profile.shape[0] - 2)
+    low = max(min(int(place), profile.shape[0] - 2), 0)  # NaN has no place
     above = place - low
     for j in range(out.shape[0]):
         out[j] = (1.0 - above) * profile[low, j] + above * profile[low + 1, j]
@@ -42,7 +42,7 @@ def _shared(sums, place, shares, others):
 
     `shares` (k,) are the weights of the classes over the row's density, `others` (k,) the other side's densities.
     """
-    low = min(int(place), sums.shape[0] - 2)
+    low = max(min(int(place), sums.shape[0] - 2), 0)
     above = place - low
     for j in range(others.shape[0]):
         part = shares[j] * others[j]
@@ -66,7 +66,8 @@ def fit_classes(rows: FloatArray, weights: FloatArray, profiles: FloatArray, pri
     prior : float, rows that each knot counts in addition, shared by the classes according to their weights.
     iterations : int
     """
-    (_, knots, k), n = profiles.shape, rows.shape[1]
+    (sides, knots, k), n = profiles.shape, rows.shape[1]
+    check(rows.shape[0] == 2 and sides == 2 and knots > 1 and weights.shape[0] == k)
     places, counts = _places(rows, knots), np.empty(k)
     x, y, shares, sums = np.empty(k), np.empty(k), np.empty(k), np.empty(profiles.shape)
     for _ in range(iterations):
@@ -97,7 +98,8 @@ def fit_classes(rows: FloatArray, weights: FloatArray, profiles: FloatArray, pri
 @compiled()
 def classes_log_ratio(rows: FloatArray, weights: FloatArray, profiles: FloatArray) -> FloatArray:
     """ln p(x, y) - ln p(x) - ln p(y) of rows (2, n) of normal scores, as in `fit_classes`, in nats, shape (n,)."""
-    (_, knots, k), n = profiles.shape, rows.shape[1]
+    (sides, knots, k), n = profiles.shape, rows.shape[1]
+    check(rows.shape[0] == 2 and sides == 2 and knots > 1 and weights.shape[0] == k)
     places, x, y = _places(rows, knots), np.empty(k), np.empty(k)
     both, of_x, of_y = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):

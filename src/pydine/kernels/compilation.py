@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import llvmlite.binding as ll
 import numba as nb
 from numba.core import event as events
+from numba.core.registry import CPUDispatcher
 
 from pydine.disk import only_one, write_whole
 from pydine.kernels.machine_code import KEPT, keep, place
@@ -21,33 +22,68 @@ from pydine.kernels.machine_code import KEPT, keep, place
 PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
 
 
-# What machine code or a fitted unit may depend on, relative to the package: all that `kernels` and `units` import.
-SOURCES = ("archive.py", "disk.py", "kernels/**/*.py", "types.py", "units/**/*.py", "work/**/*.py")
+PACKAGE = Path(__file__).parents[1]
+SOURCES = ("kernels/**/*.py",)  # what machine code depends on, relative to the package
 
 
-def sources(package: Path) -> list[Path]:
-    """List the files of a package that SOURCES names, relative to its folder, in an order that is always the same."""
-    found = (path.relative_to(package) for pattern in SOURCES for path in package.glob(pattern))
+def sources(package: Path, patterns: Sequence[str]) -> list[Path]:
+    """List the files of a package that patterns name, relative to its folder, in an order that is always the same."""
+    found = {path.relative_to(package) for pattern in patterns for path in package.glob(pattern)}
     return sorted(found, key=Path.as_posix)
 
 
-def sources_digest(package: Path) -> str:
-    """Hash the files that SOURCES names: their paths, since the same text elsewhere is other code, and contents."""
+def sources_digest(package: Path, patterns: Sequence[str]) -> str:
+    """Hash the files that patterns name: their paths, since the same text elsewhere is other code, and their code."""
     digest = hashlib.blake2b(digest_size=16)
-    for path in sources(package):
-        for part in (path.as_posix().encode(), (package / path).read_bytes()):
-            digest.update(len(part).to_bytes(8, "little") + part)
+    for path in sources(package, patterns):
+        for part in (path.as_posix(), code_of((package / path).read_text(encoding="utf-8"))):
+            content = part.encode()
+            digest.update(len(content).to_bytes(8, "little") + content)
     return digest.hexdigest()
 
 
-SOURCES_DIGEST = sources_digest(Path(__file__).parents[1])
+def code_of(source: str) -> str:
+    """Leave out docstrings, comments and empty lines, which change nothing.
+
+    Line by line, as it has to be quick: a docstring begins a line, as the formatter has it. A comment behind code that
+    holds quotes stays.
+    """
+    kept, is_docstring = [], False
+    for line in source.splitlines():
+        text = line.strip()
+        if is_docstring or text.startswith('"""'):
+            is_docstring = not text.endswith('"""') or (not is_docstring and len(text) < 6)
+        elif not text.startswith("#"):
+            code = line if '"' in line or "'" in line else line.partition("#")[0]
+            kept.append(code.rstrip())
+    return "\n".join(filter(None, kept))
+
+
+SOURCES_DIGEST = sources_digest(PACKAGE, SOURCES)
+
+
+class _Kernel(CPUDispatcher):
+    """A compiled function that Ctrl-C interrupts as it interrupts any other.
+
+    Numba runs Python when it hands over what a function returns. A signal that came meanwhile is handled there, and its
+    KeyboardInterrupt would become the cause of a SystemError.
+    """
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            return super().__call__(*arguments)
+        except SystemError as error:
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, KeyboardInterrupt):
+                cause = cause.__cause__ or cause.__context__
+            raise (error if cause is None else KeyboardInterrupt) from None
 
 
 def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that releases the GIL, and keep the machine code on disk where that is possible.
 
     Numba's own cache is valid as long as the function's file has not changed, although the machine code includes
-    functions from other files. Here it is valid as long as none of `SOURCES` has changed.
+    functions from other files. Here it is valid as long as no code of `SOURCES` has changed.
 
     A function that is `inlined` becomes part of its callers before they are compiled, and is not compiled by itself.
     One that makes no arrays, but parts of those that it is given (not `allocates`), does not count references to them.
@@ -59,6 +95,7 @@ def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Call
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": allocates}
         dispatcher = nb.njit(**options, inline="always" if inlined else "never")(function)
         if not inlined:
+            dispatcher.__class__ = _Kernel
             keep(dispatcher, SOURCES_DIGEST)
         return dispatcher
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import dot, exp, log
+from pydine.kernels.arithmetic import check, dot, exp, log
 from pydine.kernels.compilation import compiled
 from pydine.kernels.regression import largest_eigenvector
 from pydine.types import FloatArray
@@ -102,6 +102,8 @@ def _em(rows, weights, means, covariances, prior, strength, iterations, toleranc
     ln p + d/2 ln(2 pi) under the mixture before the last update.
     """
     (k, d), n = means.shape, rows.shape[1]
+    check(k > 0 and rows.shape[0] == d and weights.shape[0] == k and densities.shape[0] == n)
+    check(covariances.shape == (k, d, d) and prior.shape == (d, d))
     counts, sums, products = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
     last = -np.inf
     for _ in range(max(iterations, 1)):

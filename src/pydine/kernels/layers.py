@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import exp, like, row_dot, row_dots, row_sum
+from pydine.kernels.arithmetic import check, exp, like, row_dot, row_dots, row_sum
 from pydine.kernels.compilation import compiled
 
 # memory: rows in a block, which stay in the processor's caches: at most, and a number of which it is a multiple.
@@ -205,6 +205,18 @@ def linear_backward(context, slopes, grad):
         while q < c:
             grad[part * c + q] += row_dot(slopes, part, context, q)
             q += 1
+
+
+@_part
+def check_network(theta, sizes, activations, groups, skip, c):
+    """Refuse parameters of another network, or a context of c columns that is not its own."""
+    layers, needed = sizes.shape[0] - 1, 2 * c if skip else 0
+    check(layers > 0 and activations.shape[0] == layers and groups > 0 and sizes[layers] % 3 == 0)
+    for layer in range(layers):
+        g = groups if layer == layers - 1 else 1
+        check(sizes[layer] >= 0 and sizes[layer + 1] >= 0 and sizes[layer] % g == 0 and sizes[layer + 1] % g == 0)
+        needed += sizes[layer + 1] * (sizes[layer] // g + 1)
+    check(sizes[0] <= c and sizes[layers] > 0 and theta.shape[0] == needed)
 
 
 @_part

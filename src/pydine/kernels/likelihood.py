@@ -31,11 +31,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.kernels.arithmetic import exp, like
+from pydine.kernels.arithmetic import check, exp, like
 from pydine.kernels.compilation import compiled
 from pydine.kernels.densities import HIGHEST_LOG_SCALE, LOWEST_LOG_SCALE, mixture, step_mixture
 from pydine.kernels.layers import (
     block_width,
+    check_network,
     deactivate,
     dense_backward,
     in_blocks,
@@ -93,6 +94,10 @@ def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, 
     k = sizes[layers] // 3
     gradient = grad.shape[0] > 0
     height = sizes[1:].sum()
+    check_network(theta, sizes, activations, groups, skip, blocks.shape[1])
+    check(blocks.shape[0] * width >= n > (blocks.shape[0] - 1) * width or n == 0)
+    check(densities.shape[0] in (0, n) and grad.shape[0] in (0, theta.shape[0]))
+    check(space.shape == (2 * height + WORK_ROWS, width))
     values, slopes, scratch = space[:height], space[height : 2 * height], space[2 * height : 2 * height + 4]
     linear_slopes, lines = space[2 * height + 4 : 2 * height + 6], space[2 * height + 6 :]
     centred, log_scale, inside, density, lower, upper = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5]
@@ -178,6 +183,8 @@ def components(theta, sizes, activations, groups, skip, target, context, shares,
     shares, z : (k, n) float64
     """
     n, k = target.shape[0], sizes[-1] // 3
+    check_network(theta, sizes, activations, groups, skip, context.shape[0])
+    check(context.shape[1] == n and shares.shape == (k, n) and z.shape == (k, n))
     width = block_width(n)
     block, values = np.empty((context.shape[0], width)), np.empty((sizes[1:].sum(), width))
     centred, log_scale, total = np.empty(width), np.zeros(width), np.empty(width)

@@ -178,7 +178,9 @@ def keep(dispatcher: Any, sources: str) -> None:
     folder = Path(cache.cache_path)
     if not any(kept.folder == folder for kept in KEPT):
         sweep(folder)
-    kept = KeptCode(folder, cache._impl.filename_base, sources)
+    # Without the line where the function begins, which is in the name that Numba gives: lines of words may move it.
+    name = cache._impl.filename_base.replace(f"-{dispatcher.py_func.__code__.co_firstlineno}.", ".")
+    kept = KeptCode(folder, name, sources)
     KEPT.append(kept)
     cache._cache_file = kept
     dispatcher._cache = cache

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import dot, exp, log
+from pydine.kernels.arithmetic import check, dot, exp, log
 from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
@@ -28,6 +28,7 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
     ndarray, shape (models,)
     """
     m, n = log_densities.shape
+    check(m > 0)
     ratios, inverse = np.empty((m, n)), np.empty(n)
     for i in range(n):
         top = log_densities[0, i]
@@ -61,6 +62,7 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
 def mixture_log_density(log_densities: FloatArray, weights: FloatArray) -> FloatArray:
     """Log-densities of rows under a mixture, shapes (models, n) and (models,) to (n,)."""
     m, n = log_densities.shape
+    check(m > 0 and weights.shape[0] == m)
     top, sums = np.empty(n), np.zeros(n)
     shifts = np.empty(m)
     for j in range(m):
@@ -82,6 +84,7 @@ def mixture_log_density(log_densities: FloatArray, weights: FloatArray) -> Float
 def mixture_moments(logits, means, log_scales):
     """Mean and variance of a mixture of Gaussians whose logits, means and log-scales have shape (k,)."""
     k = logits.shape[0]
+    check(k > 0 and means.shape[0] == k and log_scales.shape[0] == k)
     top = logits[0]
     for j in range(1, k):
         top = max(top, logits[j])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pydine.kernels.arithmetic import check
 from pydine.kernels.compilation import compiled
 
 
@@ -26,6 +27,9 @@ def neighbours(x, y, z, asked, k):
     counts : (4, m) int64, the row itself included. The last is k, or less if several rows are as far as the k-th.
     """
     n, m = x.shape[0], asked.shape[0]
+    check(y.shape[0] == n and z.shape[1] == n and 0 <= k < n)
+    for i in range(m):
+        check(0 <= asked[i] < n)
     radii, counts = np.empty(m), np.zeros((4, m), dtype=np.int64)
     of_x, of_y, of_z, nearest = np.empty(n), np.empty(n), np.zeros(n), np.empty(k + 1)
     for i in range(m):

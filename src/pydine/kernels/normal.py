@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pydine.kernels.arithmetic import SQRT_HALF, exp, log, log_tail, upper_tail
+from pydine.kernels.arithmetic import SQRT_HALF, check, exp, log, log_tail, upper_tail
 from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
@@ -41,6 +41,7 @@ def quantiles(lower: FloatArray, upper: FloatArray, out: FloatArray) -> None:
     Each of two Halley iterations triples the correct digits. Rows are in the inner loops, so that these vectorise.
     """
     n = lower.shape[0]
+    check(upper.shape[0] == n and out.shape[0] == n)
     for i in range(n):
         out[i] = _guess(log(_smaller_tail(lower[i], upper[i])))
     for _ in range(2):
@@ -94,6 +95,7 @@ def normal_quantile(p: FloatArray) -> FloatArray:
 def step_moments(lower, upper):
     """Mean of a standard normal variable between cut points (n,), and the log-probability of that interval."""
     n = lower.shape[0]
+    check(upper.shape[0] == n)
     means, logs = np.empty(n), np.empty(n)
     for i in range(n):
         flip = lower[i] + upper[i] > 0.0  # tails are small on the side where the step lies
@@ -124,6 +126,7 @@ def add_tails(weight, shares, z, lower, upper):
     lower, upper : (n,) float64, the tails accumulated so far.
     """
     k, n = z.shape
+    check(shares.shape == (k, n) and lower.shape[0] == n and upper.shape[0] == n)
     small = np.empty(n)
     for j in range(k):
         for i in range(n):
@@ -142,6 +145,7 @@ def add_log_tail(weight, shares, z, side, log_tails):
     far, -inf to begin with; the rest is as in `add_tails`.
     """
     k, n = z.shape
+    check(shares.shape == (k, n) and log_tails.shape[0] == n)
     for i in range(n):
         for j in range(k):
             distance = max(side * z[j, i], FARTHEST)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import dot
+from pydine.kernels.arithmetic import check, dot
 from pydine.kernels.compilation import compiled
 from pydine.kernels.likelihood import blocked_likelihood, prepared
 
@@ -100,6 +100,7 @@ def maximise(
     iterations : int, the number of iterations.
     """
     p, n, held = start.shape[0], context.shape[1], held_context.shape[1]
+    check(decay.shape[0] == p and target.shape[-1] == n and held_target.shape[-1] == held)
     theta, grad = start.copy(), np.empty(p)
     trial, trial_grad, direction = np.empty(p), np.empty(p), np.empty(p)
     steps, changes, rho, alpha = (

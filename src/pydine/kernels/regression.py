@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import dot, row_dot, tile_dots
+from pydine.kernels.arithmetic import check, dot, row_dot, tile_dots
 from pydine.kernels.compilation import compiled
 
 SWEEPS = 12  # guard: of Jacobi's method, at most; it converges quadratically
@@ -49,6 +49,7 @@ def ridge(t, x, penalty):
     deviation : float
     """
     c, n = x.shape
+    check(t.shape[0] == n and penalty.shape[0] == c)
     factor, slopes = _cross_products(x), np.empty(c)
     for j in range(c):  # Cholesky in place, column by column: within one, no entry has to wait for another
         factor[j, j] = np.sqrt(max(factor[j, j] + penalty[j] - dot(factor[j, :j], factor[j, :j]), 1e-300))
@@ -76,6 +77,7 @@ def ridge(t, x, penalty):
 def weighted_moments(x, weights):
     """Mean over rows of weights times products of columns, (c, n) and (n,) to a symmetric (c, c)."""
     c, n = x.shape
+    check(weights.shape[0] == n)
     moments, weighted = np.empty((c, c)), np.empty(n)
     for i in range(c):
         for k in range(n):
@@ -92,6 +94,7 @@ def largest_eigenvector(matrix):
     Its entry of largest absolute value is positive.
     """
     c = matrix.shape[0]
+    check(c > 0 and matrix.shape[1] == c)
     a, vectors, largest = matrix.copy(), np.zeros((c, c)), 0
     for k in range(c):
         vectors[k, k] = 1.0

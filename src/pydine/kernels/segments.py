@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.arithmetic import exp, log
+from pydine.kernels.arithmetic import check, exp, log
 from pydine.kernels.compilation import compiled
 
 NOTHING = -50.0  # guard: logarithm of a share that is negligible in a sum in float64
@@ -16,6 +16,7 @@ NOTHING = -50.0  # guard: logarithm of a share that is negligible in a sum in fl
 def _evidence(counts, prior):
     """Log-evidence of segments from bin i up to before bin j, (bins + 1, bins + 1), and running sums (bins + 1, k)."""
     bins, codes = counts.shape
+    check(prior.shape[0] == codes)
     sums = np.zeros((bins + 1, codes))
     rows = 0
     for b in range(bins):
@@ -46,6 +47,7 @@ def _evidence(counts, prior):
 def _paths(weights, ahead):
     """Log of the summed weights of all segmentations before each place, or after it if `ahead`, shape (bins + 1,)."""
     bins = weights.shape[0] - 1
+    check(weights.shape[1] == bins + 1)
     logs = np.zeros(bins + 1)
     for step in range(1, bins + 1):
         place = bins - step if ahead else step

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydine.latents.functions import FARTHEST_SCORE
 from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap, ThinnedMap
-from pydine.types import FloatArray, IntArray, RowArray
+from pydine.types import FloatArray, IntArray, RowArray, must_fit
 from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
 from pydine.work.plan import Unit
@@ -245,6 +245,14 @@ class RankFlow:
     recalibration: tuple[ScoreMap | ThinnedMap, ...]
     projection: Projection
     z_order: list[int]
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        (dx, dy, dz), every = self.dimensions, range(len(self.maps))
+        must_fit(self, min(dx, dy, dz) >= 0 and dx + dy + dz == len(every) and sorted(self.z_order) == list(range(dz)))
+        must_fit(self, len(self.units) == len(self.recalibration) == self.projection.coefficients.shape[1] == dx + dy)
+        must_fit(self, all(place in every for unit in self.units for place in (unit.target, *unit.context)))
+        must_fit(self, self.projection.functions.dz == dz)
 
     @property
     def cross_product(self) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 from pydine.units.rows import SEED, outwards, some_of
 from pydine.units.rungs.quadratic import quadratic
 
@@ -84,6 +84,10 @@ class FunctionsOfZ:
     cubic: bool
     learned: tuple[Learned, ...] | None
     centres: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        must_fit(self, self.centres.ndim == 2 and self.dz == len(self.centres))
 
     @classmethod
     def choose(cls, z: FloatArray, learned: tuple[Learned, ...] | None) -> FunctionsOfZ:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydine.inputs.table import Question
 from pydine.kernels.optimiser import maximise
 from pydine.latents.flows import Latents
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 from pydine.units.network import Network
 from pydine.units.unit import FittedUnit, Model, identity
 from pydine.work.execution import run
@@ -67,6 +67,13 @@ class PaperFlow:
     units: dict[Unit, FittedUnit]
     cross_product: FloatArray
     dof: int
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        (dx, dy, dz), every = self.dimensions, range(len(self.centre))
+        must_fit(self, min(dx, dy, dz) >= 0 and self.centre.shape == self.scale.shape == (dx + dy + dz,))
+        must_fit(self, len(self.units) == dx + dy and self.cross_product.shape == (dx + dy, dx + dy))
+        must_fit(self, all(place in every for unit in self.units for place in (unit.target, *unit.context)))
 
     def transform(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Map rows (n, dx), (n, dy), (n, dz) to latents (n, dx), (n, dy): x' = Phi^-1(tau(x; z)) (step 3)."""

@@ -25,7 +25,7 @@ from scipy.linalg.lapack import dpstrf
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.triangular import solve_lower
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 
 # answer: shares of the rows' degrees of freedom. Where z acts non-linearly, functions of z take up to FIRST_SHARE; and
 # more, in steps and up to LARGEST_SHARE, as long as both sides still depend on the functions of the last step.
@@ -111,6 +111,13 @@ class Projection:
     coefficients: FloatArray
     cross_product: FloatArray
     dof: float
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        r, d = self.coefficients.shape
+        must_fit(self, self.chosen.shape == self.shares.shape == (r,) and self.factor.shape == (r, r))
+        # Cross-products of very many latents are left out.
+        must_fit(self, self.cross_product.shape in ((d, d), (0, 0)) and bool((self.chosen >= 0).all()))
 
     @classmethod
     def fit(

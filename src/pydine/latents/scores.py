@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pydine.kernels.normal import rank_scores
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 
 # answer: beyond the sample the map is a line, with the mean slope over this outer share of the values, and over at
 # least this many of them.
@@ -33,6 +33,12 @@ class ScoreMap:
 
     values: FloatArray
     scores: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        values, scores = self.values, self.scores
+        must_fit(self, values.ndim == 1 and values.shape == scores.shape and len(values) > 0)
+        must_fit(self, bool((values[1:] > values[:-1]).all() and (scores[1:] >= scores[:-1]).all()))
 
     @classmethod
     def fit(cls, column: FloatArray) -> tuple[ScoreMap, FloatArray]:

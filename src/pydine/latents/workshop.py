@@ -275,8 +275,8 @@ class Workshop:
             projection,
             None if values is None else values[:, projection.chosen],
             two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
-            unlearned=tuple(m.unit.unlearned for m in made),
-            scores=self.scores([unit.target for unit in units]) if dz and crossed else None,
+            unlearned=tuple(m.unit.unlearned * _of_z(unit, dz) for unit, m in zip(units, made, strict=True)),
+            scores=self.scores([unit.target for unit in units]) if dz else None,
         )
         if not made[0].by_fold.size:
             return latents
@@ -287,6 +287,11 @@ class Workshop:
 def _latent(unit: FittedUnit, task: UnitTask) -> tuple[ScoreMap, FloatArray]:
     """Latents of a unit's rows, recalibrated: the map, and normal scores of shape (n,)."""
     return ScoreMap.fit(unit.latent(task.target, task.context) if unit.models else task.target)
+
+
+def _of_z(unit: Unit, dz: int) -> float:
+    """The share of a unit's context that is z: what is not learned of columns of its own side hides nothing of y."""
+    return dz / len(unit.context) if unit.context else 0.0
 
 
 def _units_of_many(variables: Sequence[tuple[int, ...]], given: tuple[int, ...]) -> list[Unit]:

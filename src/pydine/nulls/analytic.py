@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pydine.latents.flows import Latents
-from pydine.nulls.moments import BLOCKS, Moments, shares_of
-from pydine.nulls.pvalues import simes
+from pydine.nulls.moments import BLOCKS, Moments, combined
 from pydine.nulls.tiles import Tiles
 from pydine.types import FloatArray
 
@@ -52,6 +52,16 @@ def pairwise_test(latents: Latents) -> FloatArray:
     return tiles.test(every, every, tiles.correlations(every, every), pairs)
 
 
+def in_sample(latents: Latents, variables: Sequence[slice]) -> Callable[[int, int], FloatArray]:
+    """The blocks' p-values (6,) of any two of these variables, each one or several of the latents' columns."""
+    if all(variable.stop - variable.start == 1 for variable in variables):
+        tiles, every = Tiles.of(latents), slice(None)
+        found = tiles.pvalues(every, every, tiles.correlations(every, every))
+        return lambda i, j: found[i, j]
+    columns = [list(range(variable.start, variable.stop)) for variable in variables]
+    return lambda i, j: analytic_test(latents.of_columns(columns[i], columns[j])).block_pvalues
+
+
 def named_order(latents: Latents) -> list[int]:
     """The permutation that puts the blocks of `Moments.of`, where y may go first, into the order of `BLOCKS`."""
     is_swapped = latents.view is not None and latents.view.is_swapped
@@ -61,12 +71,6 @@ def named_order(latents: Latents) -> list[int]:
 def summary(statistic: str, blocks: FloatArray, pvalues: FloatArray, has_z: bool) -> Any:
     """The test statistic: nats for one block, -ln of the combined p-value for several."""
     return blocks[..., 0] if statistic == "gaussian" else -np.log(combined(statistic, pvalues, has_z))
-
-
-def combined(statistic: str, pvalues: FloatArray, has_z: bool) -> Any:
-    """The blocks' p-values (..., 6) combined into one, shape (...)."""
-    weights = shares_of(statistic, has_z)
-    return simes(pvalues[..., weights > 0.0], weights[weights > 0.0])
 
 
 def in_words(pvalues: FloatArray, has_z: bool) -> dict[str, float]:

@@ -6,7 +6,7 @@ wave of one side and some wave of the other (Neyman 1937; Kallenberg and Ledwina
 frequencies is the degree of such a pair: a hyperbolic cross of low degrees sees a line, a bend, many periods of a wave
 against a line, and a ring, but spends no power on what is intricate in both directions.
 
-The same functions of z are projected out of all features as out of the latents. Waves of one latent are then made
+The same functions of z are projected out of squares and waves as out of the latents. Waves of one latent are then made
 orthonormal again, slow ones first. A latent that is the mean over a step has the means of waves over that step, whose
 mean is 0 given z; a label has no waves but itself.
 """
@@ -23,7 +23,8 @@ from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 
-LARGEST_DEGREE = 16  # answer: of pairs of waves: eight periods against a line, two against two
+LARGEST_DEGREE = 12  # answer: of pairs of waves: six periods against a line, one and a half against one and a half
+Z_WAVES = 3  # answer: waves of what z says about a column: a sign that changes up to three times
 LEAST_NEW = 0.02  # answer: least share of a wave that is not in slower ones; steps have no more waves than levels
 LEAST_LEFT = 0.05  # answer: least 1 - leverage, which is divided by; rows with less do not count in the variance
 NARROWEST = 1e-6  # guard: of a step, in probability, for the difference of its ends to be divided by
@@ -77,6 +78,20 @@ def waves_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None))
     return orthonormal(free, np.where(is_label, 1, LARGEST_DEGREE))
 
 
+def turns_of(latents: Latents, chosen: slice = slice(None)) -> FloatArray:
+    """Waves (d, K, n) of the part of each chosen column that z explains: the sign of a dependence may change with it.
+
+    If one side follows a bent function of the other, its slope has the sign that it has where z puts the other.
+    """
+    if latents.scores is None:
+        return np.zeros((0, Z_WAVES, latents.n_rows))
+    scores = latents.scores[chosen]
+    explained = scores - latents.without_z(scores)
+    explained -= explained.mean(axis=1, keepdims=True)
+    scale = np.sqrt(np.maximum(explained.var(axis=1, keepdims=True), SMALLEST_VARIANCE))
+    return cosines(ndtr(explained / scale), Z_WAVES)
+
+
 def cosines(u: FloatArray, count: int) -> FloatArray:
     """sqrt(2) cos(pi k u) for probabilities u (d, n) and k from 1 to `count`, shape (d, count, n)."""
     waves = np.empty((len(u), count, u.shape[1]))
@@ -125,5 +140,5 @@ def factored(sizes: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
         root = np.sqrt(np.where(new, left, 1.0))
         factors[:, k, k] = root
         more = sizes[:, k + 1 :, k] - np.einsum("dij,dj->di", factors[:, k + 1 :, :k], factors[:, k, :k])
-        factors[:, k + 1 :, k] = more / root[:, None]
+        factors[:, k + 1 :, k] = np.where(new[:, None], more / root[:, None], 0.0)
     return factors, orders

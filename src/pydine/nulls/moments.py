@@ -8,7 +8,8 @@ The test looks at correlations of `features`, in blocks:
 - "any shape": waves with waves, as far as the product of their frequencies goes. Independent, so that their squares are
   chi-squared: their sum with falling weights, and the largest with a penalty (`pvalues.Cells`).
 - "changes with z": products of two latents with functions of z, for correlation whose sign changes with z, so that none
-  is left on average (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022).
+  is left on average (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022). The functions are not orthogonal, so that
+  only the largest counts.
 
 Every correlation is studentised by the empirical variance of the rows' products: heteroscedasticity that both sides
 share (from what a flow missed of z, say) would otherwise count as dependence. `row_weights` and `studentised` are the
@@ -28,12 +29,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
+from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
-from pydine.latents.triangular import solve_lower
-from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Waves, cosines, factored, squares_of, waves_of
-from pydine.nulls.pvalues import Cells, closed_form, wilks_pvalue
+from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Z_WAVES, Waves, squares_of, turns_of, waves_of
+from pydine.nulls.pvalues import Cells, closed_form, simes, wilks_pvalue
 from pydine.nulls.tables import permuted_pvalues, table_pvalue, too_sparse
 from pydine.types import FloatArray, IntArray
 
@@ -46,8 +46,6 @@ SHAPE = len(SQUARES)  # fact: the place of "any shape"
 # pair of sides, the two others have more to look at. Blocks that a question does not have leave theirs to the others.
 WEIGHTS = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 2.0])
 CORRELATION_SHARE = 0.5  # answer: see WEIGHTS
-Z_WAVES = 3  # answer: waves of what z says about either side, beside z itself: a sign that changes up to three times
-ROWS_PER_FUNCTION = 20  # answer: degrees of freedom for each function of z that products are multiplied with
 ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness
 
 
@@ -99,6 +97,11 @@ def shares_of(statistic: str, has_z: bool) -> FloatArray:
     shares *= 1.0 - first
     shares[0] = first
     return shares
+
+
+def combined(statistic: str, pvalues: FloatArray, has_z: bool) -> FloatArray:
+    """The blocks' p-values (..., 6) combined into one, shape (...)."""
+    return simes(pvalues, shares_of(statistic, has_z))
 
 
 def cell_degrees(orders_x: NDArray[np.intp], orders_y: NDArray[np.intp]) -> FloatArray:
@@ -153,7 +156,10 @@ class Moments:
         waves = waves_of(columns, seen)
         values = waves.values[:, :, rows]
         columns, squares = columns[:, rows], squares[:, rows]
-        of_z, degrees = functions_of_z(seen)
+        of_z, degrees = None, None
+        if dz := seen.dimensions[2]:
+            turns = turns_of(seen)
+            of_z, degrees = np.vstack([seen.z, *turns])[:, rows], turn_degrees(dz, len(turns))
         return cls.whitened(
             (columns[:dx], squares[:dx]),
             (columns[dx:], squares[dx:]),
@@ -161,7 +167,7 @@ class Moments:
             seen.leverages[rows] if studentised else None,
             bool(squared.all()),
             (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
-            None if of_z is None else of_z[:, rows],
+            of_z,
             degrees,
             None if seen.codes is None or too_sparse(*seen.codes) else seen.codes,
         )
@@ -249,7 +255,7 @@ class Moments:
         found[:, :4] = wilks_pvalue(statistics, len(self.x[0]), len(self.y[0]), self.dof)
         if self.waves is not None and self.codes is None:
             found[:, SHAPE] = self._any_shape(products, self.waves, is_sample)
-        if self.of_z is not None and self.z_degrees is not None and len(self.of_z):
+        if self.of_z is not None and self.z_degrees is not None:
             found[:, -1] = self._changing(products, self.of_z, self.z_degrees)
         return found
 
@@ -280,53 +286,24 @@ class Moments:
         return Cells.of(degrees[np.isfinite(degrees)].tolist()).pvalues(np.asarray(total), np.asarray(largest))
 
     def _changing(self, products: Products, of_z: FloatArray, degrees: FloatArray) -> FloatArray:
-        """P-values of products of latents with functions of z, shape (m,); the functions stay with the rows of x.
-
-        For each pair of latents the functions are made orthonormal with respect to the squares of their products.
-        """
+        """P-values of products of latents with functions of z, shape (m,); the functions stay with the rows of x."""
+        (x, _), (y, _), n = self.x, self.y, of_z.shape[1]
         spread = 1.0 if self.leverages is None else row_weights(self.leverages)
-        counted: list[float] = []
-        total, largest = 0.0, -np.inf
-        for x in self.x[0]:
-            for y in self.y[0]:
-                sizes = (of_z * ((x * y) ** 2 * spread)) @ of_z.T
-                factors, orders = factored(sizes[None])
-                kept = int(orders[0])
-                if not kept:
-                    continue
-                weighted = x * solve_lower(np.ascontiguousarray(factors[0, :kept, :kept]), of_z[:kept])
-                sums = products(weighted, y[None])[:, 0]
-                squares = sums**2 / products(weighted**2 * spread, y[None] ** 2)[:, 0]
-                counted += degrees[:kept].tolist()
-                total = total + (squares / degrees[:kept]).sum(axis=1)
-                largest = np.maximum(largest, (squares - 2.0 * np.log(degrees[:kept])).max(axis=1))
-        if not counted:
-            return np.ones(1)
-        return Cells.of(counted).pvalues(np.asarray(total), np.asarray(largest))
+        weighted = (x[:, None] * of_z).reshape(-1, n)
+        squares = changes(products(weighted, y), products(weighted**2 * spread, y * y))
+        largest = (squares - np.tile(2.0 * np.log(degrees), len(x))).max(axis=(1, 2))
+        return Cells.of(np.tile(degrees, len(x) * len(y)).tolist()).of_largest(largest)
 
 
-def functions_of_z(latents: Latents) -> tuple[FloatArray | None, FloatArray | None]:
-    """Functions of z that products of latents are multiplied with (m, n), and their degrees (m,); None without z.
+def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:
+    """Squared sums of products over their variances; 0 where a function of z is 0 throughout."""
+    squares: FloatArray = sums * sums / np.maximum(variances, SMALLEST_VARIANCE)
+    return squares
 
-    Where the sign of a dependence changes, it does so with z itself or, if one side follows a bent function of the
-    other, with what z says about that other: waves of the part of either side that z explains.
-    """
-    if not latents.dimensions[2]:
-        return None, None
-    found, degrees = [], []
-    if latents.scores is not None:
-        explained = latents.scores - latents.without_z(latents.scores)
-        explained = explained - explained.mean(axis=1, keepdims=True)
-        scale = explained.std(axis=1, keepdims=True)
-        there = scale[:, 0] > LEAST_LEFT
-        if there.any():
-            waves = cosines(ndtr(explained[there] / scale[there]), Z_WAVES)
-            found = [waves[:, k] for k in range(Z_WAVES)]
-            degrees = [np.full(len(waves), k + 1.0) for k in range(Z_WAVES)]
-    found.insert(1, latents.z)
-    degrees.insert(1, np.ones(len(latents.z)))
-    most = max(1, int(latents.dof / ROWS_PER_FUNCTION))
-    return np.vstack(found)[:most], np.concatenate(degrees)[:most]
+
+def turn_degrees(dz: int, columns: int) -> FloatArray:
+    """Degrees of z's columns, which share the place of one, and of the `turns_of` so many columns, shape (m,)."""
+    return np.concatenate([np.full(dz, float(dz)), np.tile(np.arange(1.0, Z_WAVES + 1.0), columns)])
 
 
 def _as_they_are(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -361,6 +338,7 @@ class _Shifts:
 
 
 def _white(columns: FloatArray, dof: float) -> FloatArray:
-    factor = np.linalg.cholesky(columns @ columns.T / dof)
-    white: FloatArray = solve_lower(factor, columns)
+    """Columns (d, n) times the inverse root of their cross-product: in another order, each is still what it was."""
+    sizes, directions = np.linalg.eigh(columns @ columns.T / dof)
+    white: FloatArray = (directions / np.sqrt(sizes)) @ directions.T @ columns
     return white

@@ -38,7 +38,9 @@ def too_sparse(x: IntArray, y: IntArray, z: IntArray) -> bool:
     return float(((levels[0] - 1.0) * (levels[1] - 1.0)).sum()) * LEAST_ROWS > len(x)
 
 
-def permuted_pvalues(x: IntArray, y: IntArray, z: IntArray, n_permutations: int, rng: np.random.Generator) -> FloatArray:
+def permuted_pvalues(
+    x: IntArray, y: IntArray, z: IntArray, n_permutations: int, rng: np.random.Generator
+) -> FloatArray:
     """P-values of tables with the rows of y permuted within each cell of z, by their ranks, shape (n_permutations,).
 
     Rows of each cell are put in a random order, and y is shifted against x there by a random number of rows.
@@ -63,20 +65,26 @@ def permuted_pvalues(x: IntArray, y: IntArray, z: IntArray, n_permutations: int,
 def _tables(x: IntArray, y: IntArray, z: IntArray) -> list[FloatArray]:
     """The table of every cell of z, without rows and columns that are empty there; those of one row are left out.
 
-    Rows and columns are in the order of their margins, frequent ones first, so that codes do not matter.
+    Rows and columns are in an order that follows from the counts, so that codes do not matter.
     """
     shape = int(z.max()) + 1, int(x.max()) + 1, int(y.max()) + 1
     places, counts = np.unique((z * shape[1] + x) * shape[2] + y, return_counts=True)
-    cell, row, column = np.unravel_index(places, shape)
+    cell, row, column = np.array(np.unravel_index(places, shape))
     found = []
     for here in np.split(np.arange(len(places)), np.flatnonzero(np.diff(cell)) + 1):
         rows, columns = (np.unique(side[here], return_inverse=True)[1] for side in (row, column))
         if rows.max() and columns.max():
             table = np.zeros((rows.max() + 1, columns.max() + 1))
             table[rows, columns] = counts[here]
-            table = table[np.argsort(-table.sum(axis=1), kind="stable")]
-            found.append(table[:, np.argsort(-table.sum(axis=0), kind="stable")])
+            found.append(table[_by_margin(table)][:, _by_margin(table.T)])
     return found
+
+
+def _by_margin(table: FloatArray) -> IntArray:
+    """Rows in the order of their sums, frequent ones first; among equal ones, by how uneven they are."""
+    uneven, others = table * table, table.sum(axis=0)
+    order: IntArray = np.lexsort((uneven @ others, uneven.sum(axis=1), -table.sum(axis=1)))
+    return order
 
 
 def _g(table: FloatArray) -> float:
@@ -114,9 +122,8 @@ def _tail(margins: FloatArray, found: float) -> float:
     sums[0] = 1.0
     for values, chances in sparse:
         places = np.minimum(np.rint(values / step), GRID).astype(np.intp)
-        places, chances = np.unique(places), np.bincount(places, chances)
-        more = np.zeros(GRID + 1)
-        for place, chance in zip(places.tolist(), chances[places].tolist(), strict=True):
+        together, more = np.bincount(places, chances), np.zeros(GRID + 1)
+        for place, chance in zip(np.unique(places).tolist(), together[np.unique(places)].tolist(), strict=True):
             more[place:] += chance * sums[: GRID + 1 - place]
             more[GRID] += chance * sums[GRID + 1 - place :].sum()
         sums = more

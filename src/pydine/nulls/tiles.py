@@ -1,7 +1,7 @@
 """`Moments` of all pairs of many columns, by matrix products, for two sets of columns at a time.
 
-The blocks, and what they are divided by, are those of `moments`. What changes with z is not looked at, since it takes
-functions of z for each pair. Waves are computed for one set of columns after the other: those of all would not fit.
+The blocks, and what they are divided by, are those of `moments`. Waves are computed for one set of columns after the
+other: those of all would not fit.
 """
 
 from __future__ import annotations
@@ -14,9 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.latents.flows import Latents
-from pydine.nulls.features import LARGEST_DEGREE, squares_of, waves_of
-from pydine.nulls.moments import BLOCKS, SHAPE, cell_degrees, row_weights, shares_of, studentised
-from pydine.nulls.pvalues import Cells, beta_pvalues, simes
+from pydine.nulls.features import LARGEST_DEGREE, squares_of, turns_of, waves_of
+from pydine.nulls.moments import (
+    BLOCKS,
+    SHAPE,
+    cell_degrees,
+    changes,
+    combined,
+    row_weights,
+    studentised,
+    turn_degrees,
+)
+from pydine.nulls.pvalues import Cells, beta_pvalues
 from pydine.types import FloatArray
 
 Chosen = EllipsisType | tuple[NDArray[np.intp], ...]
@@ -38,7 +47,7 @@ class Tiles:
         Factors on the rows' products of squared residuals.
     dof : float
     latents : Latents or None
-        Where waves come from; without them, there is no block of any shape.
+        Where waves and functions of z come from; without them, there are only the blocks of columns and squares.
     """
 
     columns: FloatArray
@@ -77,24 +86,35 @@ class Tiles:
 
     def test(self, first: slice, second: slice, correlations: FloatArray, chosen: Chosen = ...) -> FloatArray:
         """P-values of the chosen pairs of two sets of columns, whose `correlations` (p1, p2) are known."""
-        return combined(self.pvalues(first, second, correlations, chosen))
+        return combined("auto", self.pvalues(first, second, correlations, chosen), self.has_z)
 
     def pvalues(self, first: slice, second: slice, correlations: FloatArray, chosen: Chosen = ...) -> FloatArray:
-        """P-values of the blocks of pairs, the last axis over `BLOCKS` without the last of these.
+        """P-values of the blocks of pairs, the last axis over `BLOCKS`.
 
-        Of all pairs (p1, p2, 5), or of those chosen by two arrays of positions, (pairs, 5).
+        Of all pairs (p1, p2, 6), or of those chosen by two arrays of positions, (pairs, 6).
         """
-        found = np.ones((*correlations[chosen].shape, len(BLOCKS) - 1))
+        found = np.ones((len(BLOCKS), *correlations[chosen].shape))
         for i, block in enumerate(self._squares(first, second, correlations)):
-            found[..., i] = beta_pvalues(block[chosen], self.dof)
+            found[i] = beta_pvalues(block[chosen], self.dof)
         if self.latents is not None:
-            found[..., SHAPE] = self.any_shape(first, second)[chosen]
-        return found
+            found[SHAPE] = self._any_shape(first, second, chosen)
+            if self.has_z:
+                found[-1] = self._changing(first, second, chosen)
+        return np.moveaxis(found, 0, -1)
+
+    @property
+    def has_z(self) -> bool:
+        """Whether there is a block of what changes with z."""
+        return self.latents is not None and self.latents.dimensions[2] > 0
 
     def _squares(self, first: slice, second: slice, correlations: FloatArray) -> Iterator[FloatArray]:
         """Studentised correlations of latents and squares, each (p1, p2), in the order of `SQUARES`."""
         n, x, y = len(self.spread), *((self.columns[side], self.squares[side]) for side in (first, second))
+        plain = correlations
         for j, i in np.ndindex(2, 2):
+            if j > i and first == second:
+                yield plain.T  # the block before, of the same columns
+                continue
             products = correlations if i == j == 0 else x[i] @ y[j].T / self.dof
             fourth = (x[i] * x[i] * self.spread) @ (y[j] * y[j]).T
             plain = studentised(products, fourth, n, self.dof)
@@ -105,65 +125,75 @@ class Tiles:
                 plain = np.where(both, mended, plain)
             yield plain
 
-    def any_shape(self, first: slice, second: slice) -> FloatArray:
-        """P-values of waves with waves, shape (p1, p2)."""
+    def _any_shape(self, first: slice, second: slice, chosen: Chosen) -> FloatArray:
+        """P-values of waves with waves, of the chosen pairs."""
         x, x_orders = self._waves(first)
         is_one = first == second
         y, y_orders = (x, x_orders) if is_one else self._waves(second)
-        total, largest = (np.full((x.shape[1], y.shape[1]), start, dtype=np.float32) for start in (0.0, -np.inf))
+        total, largest = (np.full((x.shape[1], y.shape[1]), start) for start in (0.0, -np.inf))
         for j, k in np.ndindex(LARGEST_DEGREE, LARGEST_DEGREE):
-            degree = np.float32((j + 1) * (k + 1))
+            degree = (j + 1.0) * (k + 1.0)
             if degree > LARGEST_DEGREE or (is_one and k > j):  # or the transpose of another
                 continue
             squares = self._squared_products(x[j], y[k])
-            total += squares / degree if not is_one or j != k else squares * np.float32(0.5) / degree
-            squares -= np.float32(2.0) * np.log(degree)
+            total += squares / degree if not is_one or j != k else squares * (0.5 / degree)
+            squares -= 2.0 * np.log(degree)
             np.maximum(largest, squares, out=largest)
         if is_one:
             total, largest = total + total.T, np.maximum(largest, largest.T)
-        return _by_orders(total, largest, x_orders, y_orders)
+        orders = np.broadcast_arrays(x_orders[:, None], y_orders)
+        return _by_orders(total[chosen], largest[chosen], orders[0][chosen], orders[1][chosen])
 
     def _squared_products(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Squared sums of products of waves (p1, n) and (p2, n) over their variances, shape (p1, p2)."""
-        n = x.shape[1]
         squares = x @ y.T
         squares *= squares
-        if self.latents is not None and self.latents.dimensions[2]:
-            squares /= (x * x * self.spread.astype(np.float32)) @ (y * y).T
-        else:
-            squares *= np.float32(self.dof / n**2)
+        squares *= self.dof / x.shape[1] ** 2 if not self.has_z else 1.0 / ((x * x * self.spread) @ (y * y).T)
         return squares
 
     def _waves(self, chosen: slice) -> tuple[FloatArray, NDArray[np.intp]]:
-        """Waves of some columns in single precision (K, p, n), and how many count (p,)."""
-        if self.latents is None:
-            raise ValueError("these columns have no waves")
-        start, stop, _ = chosen.indices(len(self.columns))
-        values = np.empty((LARGEST_DEGREE, stop - start, len(self.spread)), dtype=np.float32)
-        orders = np.empty(stop - start, dtype=np.intp)
-        for i in range(start, stop, COLUMNS_AT_ONCE):
-            some = slice(i, min(i + COLUMNS_AT_ONCE, stop))
-            waves = waves_of(self.columns[some] * np.sqrt(len(self.spread) / self.dof), self.latents, some)
-            place = slice(some.start - start, some.stop - start)
+        """Waves of some columns (K, p, n), and how many count (p,)."""
+        some = range(*chosen.indices(len(self.columns)))
+        values, orders = np.empty((LARGEST_DEGREE, len(some), len(self.spread))), np.empty(len(some), dtype=np.intp)
+        for i in range(0, len(some), COLUMNS_AT_ONCE):
+            here = slice(some.start + i, min(some.start + i + COLUMNS_AT_ONCE, some.stop))
+            waves = waves_of(self.columns[here] * np.sqrt(len(self.spread) / self.dof), self._given, here)
+            place = slice(i, i + COLUMNS_AT_ONCE)
             values[:, place], orders[place] = waves.values.transpose(1, 0, 2), waves.orders
         return values, orders
 
+    def _changing(self, first: slice, second: slice, chosen: Chosen) -> FloatArray:
+        """P-values of products with functions of z, of the chosen pairs."""
+        x, y, z = self.columns[first], self.columns[second], self._given.z
+        x_turns, y_turns = (turns_of(self._given, side).transpose(1, 0, 2) for side in (first, second))
+        sides = [
+            *((x * column, y) for column in z),
+            *((x * turn, y) for turn in x_turns),
+            *((x, y * turn) for turn in y_turns),
+        ]
+        degrees, largest = turn_degrees(len(z), 2), np.full((len(x), len(y)), -np.inf)
+        for (left, right), degree in zip(sides, degrees, strict=True):
+            squares = changes(left @ right.T, (left * left * self.spread) @ (right * right).T)
+            np.maximum(largest, squares - 2.0 * np.log(degree), out=largest)
+        return Cells.of(degrees.tolist()).of_largest(largest[chosen])
 
-def combined(pvalues: FloatArray) -> FloatArray:
-    """The blocks' p-values (..., 5) combined into one, shape (...)."""
-    return simes(pvalues, shares_of("auto", has_z=False)[: len(BLOCKS) - 1])
+    @property
+    def _given(self) -> Latents:
+        if self.latents is None:
+            raise ValueError("these columns have neither waves nor z")
+        return self.latents
 
 
 def _by_orders(
     total: FloatArray, largest: FloatArray, x_orders: NDArray[np.intp], y_orders: NDArray[np.intp]
 ) -> FloatArray:
-    """P-values of sums and maxima (p1, p2) of columns with so many waves, (p1,) and (p2,)."""
+    """P-values of sums and maxima of pairs of columns with so many waves, all of one shape."""
     found = np.ones(total.shape)
     for of_x in np.unique(x_orders):
         for of_y in np.unique(y_orders):
-            places = np.ix_(x_orders == of_x, y_orders == of_y)
             degrees = cell_degrees(np.array([of_x]), np.array([of_y]))
             degrees = degrees[np.isfinite(degrees)]
             if len(degrees):
-                found[places] = Cells.of(degrees.tolist()).pvalues(total[places], largest[places])
+                here = (x_orders == of_x) & (y_orders == of_y)
+                found[here] = Cells.of(degrees.tolist()).pvalues(total[here], largest[here])
     return found

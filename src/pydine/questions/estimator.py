@@ -15,6 +15,7 @@ from pydine.answers.fitting import NewRows, fit, information_of
 from pydine.answers.mixed import MixedFit, MixedRows
 from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import RandomState, Settings
+from pydine.archive import suits
 from pydine.inputs.checks import enumeration
 from pydine.inputs.columns import Source, read_columns
 from pydine.inputs.kinds import Kinds
@@ -24,7 +25,26 @@ from pydine.latents.kinds.indicators import PlainGiven, PlainQuestion
 from pydine.latents.paper import PaperFlow
 from pydine.latents.plain import with_plain_given
 from pydine.questions.saved import read_model, write_model
+from pydine.results import InformationEstimate
 from pydine.types import FloatArray
+
+LONGEST_NAME, MOST_NAMES, LONGEST_REASON = 60, 3, 200  # of what a file holds, in a sentence
+
+# What a fit leaves; the maps are missing where there was a verdict.
+MAPS = {
+    "flow_": RankFlow | PaperFlow | MixedRows,
+    "_new_rows": NewRows | MixedRows,
+    "_columns": tuple[list[int], list[int], list[int]],
+}
+LEARNED = {
+    "information_": InformationEstimate,
+    "tuning_": list[dict[str, Any]],
+    "n_features_in_": int,
+    "_dimensions": tuple[int, int, int],
+    "_verdict": Verdict | None,
+    "_as_numbers": PlainGiven | None,
+    "_labels": tuple[tuple[dict[str, int] | None, ...], ...],
+}
 
 
 class DINE(BaseEstimator):
@@ -307,30 +327,36 @@ class DINE(BaseEstimator):
         """
         parameters, learned = read_model(path)
         names = cls().get_params(deep=False).keys()
-        unknown = [name for name in parameters if name not in names]
-        odd = [name for name in learned if name in names or not name.isidentifier() or hasattr(cls, name)]
-        if unknown or odd:
-            raise ValueError(
-                f"{os.fspath(path)!r} holds {enumeration([repr(name) for name in unknown + odd])}, which DINE has not."
-            )
+        kept = LEARNED | (MAPS if learned.get("_verdict") is None else {})
+        unknown = [name for name in parameters if name not in names] + [name for name in learned if name not in kept]
+        if unknown:
+            listed = enumeration([repr(name)[:LONGEST_NAME] for name in unknown[:MOST_NAMES]])
+            raise ValueError(f"{os.fspath(path)!r} holds {listed}, which DINE has not.")
         model = cls(**parameters)
         model.__dict__.update(learned)
         try:  # somebody may have made it up, with parts that do not fit each other
-            model._check_maps()
+            wrong = [name for name, hint in kept.items() if not suits(hint, learned[name])]
+            if (
+                wrong
+                or tuple(map(len, model._labels)) != model._dimensions
+                or model.n_features_in_ != len(model._labels[0])
+            ):
+                raise ValueError(f"{enumeration(wrong or ['the labels'])} cannot be those of a model")
+            if model._verdict is None:
+                model._check_maps()
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise ValueError(f"{os.fspath(path)!r} holds a model that maps no rows ({error}).") from None
+            reason = " ".join(str(error).split())[:LONGEST_REASON]
+            raise ValueError(f"{os.fspath(path)!r} holds a model that maps no rows ({reason}).") from None
         return model
 
     def _check_maps(self) -> None:
-        """Map a row, to see that the parts fit, unless there are no maps."""
-        if self._verdict is None:
-            # What rows are turned into when they are read: numbers, and of labels the first.
-            widths = self._dimensions if isinstance(self.flow_, MixedRows) else self.flow_.dimensions
-            x, y, z = (np.zeros((1, width)) for width in widths)
-            with np.errstate(all="ignore"):
-                self._transform((x, y, z))
-                self.flow_.log_density(x, y, z)
-                self._new_rows(x, y, z)
+        """Map two rows, to see that the parts fit: what rows become when they are read, of labels the first."""
+        with np.errstate(all="ignore"):
+            asked = [np.repeat([[0.0], [1.0]], width, axis=1) for width in self._dimensions]
+            rows = self._used(*asked)
+            found = [*self._transform(rows), self.flow_.log_density(*rows), self._new_rows(*rows)]
+        if not all(len(block) == 2 and np.isfinite(block).all() for block in found):
+            raise ValueError("what it says of rows is not finite")
 
     def __sklearn_tags__(self) -> Any:
         """Tags for scikit-learn: both sides are required, and neither is predicted.
@@ -359,7 +385,10 @@ class DINE(BaseEstimator):
         for name, got, expected in zip("xyz", question.dimensions, self._dimensions, strict=True):
             if got != expected:
                 raise ValueError(f"{name} must have {expected} column(s), as in fit, but has {got}.")
-        x, y, z = question.values()
+        return self._used(*question.values())
+
+    def _used(self, x: FloatArray, y: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The columns that the fit uses, of rows of all that it was asked about."""
         z = z if self._as_numbers is None else self._as_numbers(z)
         values = zip((x, y, z), self._columns, strict=True)
         x, y, z = (np.ascontiguousarray(block[:, columns]) for block, columns in values)

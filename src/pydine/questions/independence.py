@@ -13,8 +13,8 @@ from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
-from pydine.nulls.analytic import STATISTICS, analytic_test, combined, in_words, named_order, summary
-from pydine.nulls.moments import BLOCKS, Moments
+from pydine.nulls.analytic import STATISTICS, analytic_test, in_words, named_order, summary
+from pydine.nulls.moments import BLOCKS, Moments, combined
 from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
 from pydine.results import IndependenceTestResult
 from pydine.work.cache import UnitCache
@@ -131,7 +131,7 @@ def independence_test(
 
 
 def _streamed(answer: Fit, sample: Sample, statistic: str, alpha: float, n_jobs: int | None) -> IndependenceTestResult:
-    """The analytic test of all rows of a table that is larger than memory; of waves, and with z, those of its sample."""
+    """The analytic test of all rows of a table that is larger than memory; waves are those of its sample."""
     answer, sums = refined(answer, sample, n_jobs)
     blocks = sums.blocks(*sums.variables)
     pvalues, has_z = analytic_test(answer.latents).block_pvalues, bool(answer.question.given)

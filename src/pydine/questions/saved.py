@@ -15,7 +15,7 @@ import numpy as np
 from pydine._version import __version__
 from pydine.answers import fitting, policy
 from pydine.answers import mixed as mixed_answers
-from pydine.archive import Refused, Schema
+from pydine.archive import Refused, Schema, suits
 from pydine.bases import average, classes, elliptical, flow, mixture, stack
 from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
@@ -91,14 +91,18 @@ def write_model(path: str | os.PathLike[str], parameters: Mapping[str, Any], lea
         The attributes that a fit left.
     """
     for name, value in parameters.items():
-        plain = value.values() if isinstance(value, Mapping) else [value]
-        if not all(item is None or isinstance(item, PLAIN) for item in plain):
+        if not _is_plain(value):
             raise ValueError(
                 f"{name} must be a number, a text or None to be saved, but is a {type(value).__name__}; "
                 f"change it with set_params({name}=...), which leaves what was learned as it is."
             )
     content = MODEL.to_bytes({"parameters": dict(parameters), "learned": dict(learned)}, pydine=__version__)
     write_whole(Path(path), content)
+
+
+def _is_plain(parameter: Any) -> bool:
+    items = parameter.values() if isinstance(parameter, Mapping) else [parameter]
+    return all(item is None or isinstance(item, PLAIN) for item in items)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -113,8 +117,10 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     """
     try:
         content, _ = MODEL.from_bytes(Path(path).read_bytes())
-        if not (isinstance(content, dict) and all(isinstance(content.get(part), dict) for part in PARTS)):
+        if not (isinstance(content, dict) and all(suits(dict[str, Any], content.get(part)) for part in PARTS)):
             raise Refused("does not hold a model")
+        if not all(map(_is_plain, content["parameters"].values())):
+            raise Refused("does not hold a model's parameters")
     except Refused as error:
         raise ValueError(f"{os.fspath(path)!r} {error}; fit the model again, or load another file.") from None
     return content["parameters"], content["learned"]

@@ -54,6 +54,8 @@ class Network:
             and self.n_inputs <= self.n_context
             and self.components > 0
             and len(self.activations) == len(self.hidden)
+            and set(self.activations) <= {IDENTITY, RELU, TANH}
+            and self.skip in (True, False)
             and self.groups in (1, 3)
             and widths[-1] % self.groups == 0
         )

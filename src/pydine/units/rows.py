@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray, RowArray, must_fit
 
 SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
@@ -126,6 +126,11 @@ class View:
     order: tuple[int, ...]
     signs: FloatArray
     is_swapped: bool
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        d = len(self.order)
+        must_fit(self, sorted(self.order) == list(range(d)) and self.signs.shape == (d,))
 
     def __call__(self, both: FloatArray) -> FloatArray:
         """Arrange latents of x, then of y, shape (dx + dy, n), as a base sees them."""

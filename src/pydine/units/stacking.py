@@ -77,11 +77,17 @@ class Stack:
         learn depends on the context: errors of functions of c columns with two derivatives fall as n^(-4 / (4 + c)) at
         best (Stone 1982), and the slower they fall, the more is left beyond what one doubling of the rows would teach.
         Latents come from the mixture's distribution function, which models of little weight hardly change however much
-        they overfit; so the optimism is multiplied by the weight of all models beside the marginal rung.
+        they overfit; so the optimism is multiplied by the weight of the models.
+
+        The linear rung is learned at the parametric rate, which one doubling of the rows exhausts, and half of its
+        parameters are of the location. What is linear in the context's columns is projected out exactly, so that half
+        is not missed at all; the other half is of the scale.
         """
         unit, held = self.unit(), self.held_out(context.shape[1])
         rows = np.flatnonzero(~np.isnan(held))
         seen = unit.log_density(target[..., rows], np.ascontiguousarray(context[:, rows]))
         optimism = max(total(seen - held[rows]) / len(rows), 0.0)
         rate = 2.0 * DERIVATIVES / (2.0 * DERIVATIVES + len(context))
-        return replace(unit, unlearned=(1.0 - unit.marginal_weight) * optimism / (2.0**rate - 1.0)), held
+        curved = unit.nonlinear_weight
+        linear = max(1.0 - unit.marginal_weight - curved, 0.0)
+        return replace(unit, unlearned=(0.5 * linear + curved / (2.0**rate - 1.0)) * optimism), held

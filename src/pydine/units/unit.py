@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydine.kernels.likelihood import components, log_likelihood
 from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quantiles
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 from pydine.units.network import Network
 from pydine.units.steps import negated
 
@@ -100,6 +100,12 @@ class FittedUnit:
     rung_weights: dict[str, float]
     sign: float = 1.0
     unlearned: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        weights = np.append(self.weights, self.marginal_weight)
+        counted = self.weights.shape == (len(self.models),) and (weights >= 0.0).all() and 0.0 < weights.sum() < np.inf
+        must_fit(self, bool(counted) and self.sign in (1.0, -1.0) and 0.0 <= self.unlearned < np.inf)
 
     def of_fold(self, fold: int, folds: int) -> FittedUnit:
         """The same mixture of rungs with the models of one fold alone; `models` are ordered by rung, then by fold."""

@@ -22,13 +22,16 @@ import numpy as np
 
 from pydine.archive import Refused, Schema
 from pydine.disk import sweep, write_whole
-from pydine.kernels.compilation import SOURCES_DIGEST
+from pydine.kernels.compilation import PACKAGE, SOURCES, sources_digest
 from pydine.units.network import Network
 from pydine.units.rungs.registry import EXPANSIONS
 from pydine.units.unit import MARGINAL, FittedUnit, Model
 from pydine.work.execution import arrivals
 from pydine.work.tasks import NOTHING, Fitted, UnitTask, fit_task
 
+# What a fitted unit depends on beside its data and settings: all that fits it.
+UNIT_SOURCES = (*SOURCES, "types.py", "units/**/*.py", "work/tasks.py")
+UNITS_DIGEST = sources_digest(PACKAGE, UNIT_SOURCES)
 UNIT = Schema("pydine.unit", 1, (Fitted, FittedUnit, Model, Network), EXPANSIONS)  # what a file holds
 
 MEMORY_BYTES = 256 << 20  # memory: default bound of a cache
@@ -207,7 +210,7 @@ class UnitCache:
 def key_of(task: UnitTask) -> str:
     """The key of a unit; shapes are part of it, so that arrays of other shapes with the same bytes have other keys."""
     digest = hashlib.blake2b(digest_size=24)
-    head = [SOURCES_DIGEST, task.is_crossed, asdict(task.settings), task.target.shape, task.context.shape]
+    head = [UNITS_DIGEST, task.is_crossed, asdict(task.settings), task.target.shape, task.context.shape]
     digest.update(json.dumps(head, sort_keys=True).encode())
     for array in (task.target, task.context):
         digest.update(np.ascontiguousarray(array, dtype=np.float64).data)

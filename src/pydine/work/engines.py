@@ -13,10 +13,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
-from pydine.kernels.compilation import SOURCES_DIGEST
+from pydine.kernels.compilation import PACKAGE, sources_digest
 from pydine.work.execution import Executor, ensure_compiled, inside
 from pydine.work.parcels import Chunk, Errand, Job
 from pydine.work.threads import one_thread
@@ -26,9 +27,15 @@ BROADCAST_BYTES = 64 << 20  # memory: up to this total, chunks are sent to all w
 AHEAD = 2  # memory: groups submitted at a time for each of Ray's workers
 
 
+@cache
+def code_digest() -> str:
+    """A digest of the whole package: whoever sends work, and those who do it, must have the same."""
+    return sources_digest(PACKAGE, ("**/*.py",))
+
+
 def work(errand: Errand, sources: str, chunks: Sequence[Chunk]) -> list[Any]:
     """Run an errand in a worker: with compiled code and one thread, and without sending parts of it elsewhere."""
-    if sources != SOURCES_DIGEST:
+    if sources != code_digest():
         raise RuntimeError(
             "a worker has another version of pydine than whoever sent it work; install the same on both."
         )
@@ -105,7 +112,7 @@ class JoblibExecutor:
         def calls(some: Sequence[int]) -> Iterator[Any]:
             for group in some:
                 errand = job.errand(group)
-                yield delayed(_numbered)(group, errand, SOURCES_DIGEST, *(job.chunks[i] for i in errand.chunks))
+                yield delayed(_numbered)(group, errand, code_digest(), *(job.chunks[i] for i in errand.chunks))
 
         options: dict[str, Any] = {"n_jobs": self.workers, "batch_size": 1, "max_nbytes": 1}
         if self.is_generator:
@@ -174,7 +181,7 @@ class DaskExecutor:
     def _submit(self, errand: Errand, chunks: list[Any]) -> Any:
         # A new key for each attempt: the scheduler remembers the outcome of a key.
         key = f"pydine-{uuid.uuid4().hex}"
-        return self.client.submit(work, errand, SOURCES_DIGEST, chunks, key=key, pure=False)
+        return self.client.submit(work, errand, code_digest(), chunks, key=key, pure=False)
 
 
 @dataclass(frozen=True)
@@ -207,7 +214,7 @@ class RayExecutor:
         options = {"num_cpus": 1, "max_retries": TRIES, **dict(self.options)}
         remote = ray.remote(**options)(_work_of_ray)
         chunks, waiting = [ray.put(chunk) for chunk in job.chunks], iter(range(len(job.groups)))
-        sources, running = SOURCES_DIGEST, dict[Any, int]()
+        sources, running = code_digest(), dict[Any, int]()
 
         def hand_over() -> None:
             for group in waiting:

@@ -38,7 +38,7 @@ _ready = threading.Event()
 class Executor(Protocol):
     """Runs work outside of this process.
 
-    To write one: `results` sends every group of a job to some worker, as a call ``engines.work(errand, SOURCES_DIGEST,
+    To write one: `results` sends every group of a job to some worker, as a call ``engines.work(errand, code_digest(),
     chunks)`` with ``errand = job.errand(group)`` and the chunks ``[job.chunks[i] for i in errand.chunks]``, each of
     which should be sent to a worker only once. All of these can be pickled. It yields the number of a group and what
     `work` returned as soon as it is ready, each group once and in any order; groups of lost workers are sent to others,

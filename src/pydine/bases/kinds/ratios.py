@@ -17,7 +17,7 @@ from pydine.bases.base import mixed
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Alternatives, Column, Rows
 from pydine.latents.kinds.conditionals import ByParts, Conditional
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.ladder import LadderSettings
 
 
@@ -39,6 +39,11 @@ class MixedRatio:
     alone: tuple[Conditional, ...]
     other: Conditional | None
     weights: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        must_fit(self, len(self.seeing) > 0 and len(self.alone) > 0)
+        must_fit(self, self.weights.shape == (1 + (self.other is not None),))
 
     def of(self, rows: Rows) -> FloatArray:
         """Log-ratios of new rows, in nats, shape (m,)."""
@@ -72,6 +77,10 @@ class MixedModels:
     ratios: tuple[MixedRatio, ...]
     weights: FloatArray
     alone: tuple[Conditional, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        must_fit(self, len(self.ratios) > 0 and self.weights.shape == (1 + len(self.ratios),))
 
     def log_ratio(self, rows: Rows) -> FloatArray:
         """Log-ratios of new rows, in nats, shape (m,)."""

@@ -44,14 +44,8 @@ def bench(
     ] = False,
     renew: Annotated[
         bool,
-        typer.Option("--renew", metavar=options.FLAG, help="Run again what an earlier version of pydine computed."),
+        typer.Option("--renew", metavar=options.FLAG, help="Run again what another version of pydine computed."),
     ] = False,
-    confirm: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="Run again N rows of each method that an earlier version computed, and compare."
-        ),
-    ] = 0,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.")] = Path(
         "pydine-bench"
     ),
@@ -74,7 +68,6 @@ def bench(
             quick=quick,
             fresh=fresh,
             renew=renew,
-            confirm=confirm,
             output=output,
         )
     rows = found.summary()

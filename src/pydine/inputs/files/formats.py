@@ -14,6 +14,7 @@ from pydine.inputs.files.content import MOST_BYTES, Content, opened, too_large
 from pydine.inputs.files.dates import DAYS, OF_DAY, SECONDS, SPANS
 from pydine.inputs.files.frame import NotNumbers, ReadColumn, TableFile, place
 from pydine.inputs.files.numpy_files import open_numpy
+from pydine.inputs.files.packed import arrow_bytes, parquet_bytes
 from pydine.inputs.files.panics import read_by_polars
 from pydine.inputs.files.text import open_text
 from pydine.types import RowArray
@@ -111,24 +112,56 @@ def _open_typed(content: Content, kind: str) -> TableFile:
     """Open Parquet or Arrow, whose columns know what they are. Only those asked for are read."""
     import polars as pl
 
-    source = content.source
+    source, is_parquet = content.source, kind == "parquet"
     with read_by_polars(f"{source} begins as a file of kind {kind!r} but cannot be read"):
-        file = content.rewound()
-        if kind == "arrow stream":
-            frame = pl.read_ipc_stream(file).lazy()
-        else:
-            frame = pl.scan_ipc(file) if kind == "arrow" else pl.scan_parquet(file)
-        names = frame.collect_schema().names()
-        n_rows = int(frame.select(pl.len()).collect().item())
-    if n_rows * NUMBER_BYTES > content.max_bytes:  # a few bytes can stand for billions of equal rows
+        sizes = parquet_bytes(content.rewound()) if is_parquet else {}
+        size = 0 if is_parquet else arrow_bytes(content.rewound(), is_stream=kind == "arrow stream")
+        if size <= content.max_bytes:
+            file = content.rewound()
+            if kind == "arrow stream":
+                frame = pl.read_ipc_stream(file).lazy()
+            else:
+                frame = pl.scan_parquet(file) if is_parquet else pl.scan_ipc(file)
+            schema = frame.collect_schema()
+            n_rows = int(frame.select(pl.len()).collect().item())
+            size = n_rows * NUMBER_BYTES  # a few bytes can stand for billions of equal rows
+    if size > content.max_bytes:
         raise too_large(source, content.max_bytes)
+    names = schema.names()
 
     def column(position: int, rows: RowArray | None) -> ReadColumn:
-        with read_by_polars(f"{source}: column {names[position]!r} cannot be read"):
-            values = frame.select(names[position]).collect().to_series()
+        name = names[position]
+        if not _is_read(schema[name]):
+            raise NotNumbers(f"it holds values of type {schema[name]}")
+        with read_by_polars(f"{source}: column {name!r} cannot be read"):
+            size = sizes.get(name, 0)
+            if size <= content.max_bytes:
+                values = frame.select(name).collect().to_series()
+                size = _text_bytes(values)
+        if size > content.max_bytes:
+            raise too_large(f"{source}: column {name!r}", content.max_bytes)
+        with read_by_polars(f"{source}: column {name!r} cannot be read"):
             return _typed_numbers(values if rows is None else values.gather(rows), rows)
 
     return TableFile(source, tuple(names), n_rows, column)
+
+
+def _is_read(kind: pl.DataType) -> bool:
+    """Whether columns of a type are read at all: numbers, dates and times, text."""
+    import polars as pl
+
+    return kind.is_numeric() or kind.is_temporal() or kind in (pl.Boolean, pl.Null, pl.String, pl.Categorical, pl.Enum)
+
+
+def _text_bytes(values: pl.Series) -> int:
+    """How long the text of a column is, as far as it has any: a dictionary may say a long word for every row."""
+    import polars as pl
+
+    if values.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return 0
+    words = values.value_counts() if values.dtype != pl.String else pl.DataFrame({"word": values, "count": 1})
+    lengths, counts = words.to_series(0).cast(pl.String).str.len_bytes(), words.to_series(1)
+    return int((lengths.cast(pl.UInt64) * counts.cast(pl.UInt64)).sum())
 
 
 def _typed_numbers(values: pl.Series, rows: RowArray | None) -> ReadColumn:
@@ -147,7 +180,5 @@ def _typed_numbers(values: pl.Series, rows: RowArray | None) -> ReadColumn:
         values, how = values.cast(pl.Int64).cast(pl.Float64) * 1e-9, OF_DAY
     elif values.dtype == pl.Duration:
         values, how = values.dt.total_microseconds().cast(pl.Float64) * 1e-6, SPANS
-    elif not (values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)):
-        raise NotNumbers(f"it holds values of type {values.dtype}")
     numbers = np.asarray(values.cast(pl.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
     return ReadColumn(numbers, f"dates or times are read as {how}" if how else "")

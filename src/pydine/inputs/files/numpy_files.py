@@ -103,7 +103,9 @@ def _fields_of(source: str, key: str, records: NDArray[Any]) -> list[NAME]:
     """Split records into columns; a field of several numbers is several columns."""
     names = records.dtype.names or ()
     nested = [name for name in names if records.dtype[name].names is not None]
-    if records.ndim != 1 or nested:
+    is_shared = sum(records.dtype[name].itemsize for name in names) > records.dtype.itemsize
+    if records.ndim != 1 or nested or is_shared:
         what = f"the field {nested[0]!r} is itself a record" if nested else f"they have the shape {records.shape}"
+        what = "fields share their bytes" if is_shared else what
         raise ValueError(f"{source}: records must be in one dimension and of plain fields, but {what}; save columns.")
     return [pair for name in names for pair in _columns_of(source, key + name, records[name])]

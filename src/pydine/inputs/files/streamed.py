@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from pydine.inputs import streams
+from pydine.inputs.files.content import MOST_BYTES, too_large
 from pydine.inputs.files.frame import Frame, ReadColumn, TableFile, place
+from pydine.inputs.files.packed import arrow_bytes, parquet_bytes
 from pydine.types import RowArray
 
 __all__ = ["open_stream"]
@@ -19,7 +21,7 @@ __all__ = ["open_stream"]
 SMALL_FILE = 1 << 20  # memory: bytes; what is no larger is read as it is, without a look at its rows
 
 
-def open_stream(path: str, *, is_sampled: bool = False) -> TableFile | None:
+def open_stream(path: str, *, is_sampled: bool = False, max_bytes: int | None = None) -> TableFile | None:
     """Open a folder of Parquet or Arrow files, or a file with more rows than are read at once; None for any other.
 
     Parameters
@@ -27,6 +29,8 @@ def open_stream(path: str, *, is_sampled: bool = False) -> TableFile | None:
     path : str
     is_sampled : bool
         Whether only some rows are asked for, which a folder refuses.
+    max_bytes : int or None, default=None
+        What the text of a column may unpack to, in each file; None for 4 GiB.
     """
     place = Path(path)
     if not place.is_dir() and (
@@ -50,7 +54,8 @@ def open_stream(path: str, *, is_sampled: bool = False) -> TableFile | None:
         return None  # whoever reads files says what is wrong with this one
     if not place.is_dir() and n_rows <= streams.SAMPLE_ROWS:
         return None
-    return StreamedTable(path, stream.names, n_rows, _unread, stream=stream)
+    bound = MOST_BYTES if max_bytes is None else max_bytes
+    return StreamedTable(path, stream.names, n_rows, _unread, stream=stream, max_bytes=bound)
 
 
 def _unread(position: int, rows: RowArray | None) -> ReadColumn:
@@ -62,6 +67,7 @@ class StreamedTable(TableFile):
     """A table that is not read but gone through."""
 
     stream: Any = None
+    max_bytes: int = MOST_BYTES
 
     def read(
         self,
@@ -75,8 +81,18 @@ class StreamedTable(TableFile):
         """Name columns; of the others, those whose type is not one of numbers or labels are left out."""
         left_out = {name: reason for name in others if (reason := self.stream.refusal(name))}
         wanted = {*needed, *others} - set(left_out)
+        self._check_size([name for name in wanted if self.stream.is_text(name)])
         columns = {name: np.empty(0) for name in self.names if name in wanted}
         return StreamedFrame(self.source, columns, left_out, self.n_rows, stream=self.stream)
+
+    def _check_size(self, names: Sequence[str]) -> None:
+        """Refuse text of which a batch could take any memory; numbers take what a batch of them takes."""
+        for path in map(Path, self.stream.dataset.files if names else ()):
+            is_parquet = streams.SUFFIXES.get(path.suffix.lower(), "parquet") == "parquet"
+            with path.open("rb") as file:
+                size = sum(parquet_bytes(file, names).values()) if is_parquet else arrow_bytes(file, is_stream=False)
+            if size > self.max_bytes:
+                raise too_large(str(path), self.max_bytes)
 
 
 @dataclass(frozen=True, eq=False)

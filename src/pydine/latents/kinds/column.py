@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.inputs.kinds import Kind
-from pydine.types import FloatArray, IntArray
+from pydine.types import FloatArray, IntArray, must_fit
 from pydine.units.unit import FittedUnit
 
 ROWS_PER_FREQUENCY = 5.0  # answer: rows per value and cell of a discrete context for frequencies to be the model
@@ -47,9 +47,9 @@ Piece = tuple[NDArray[np.intp] | slice, FloatArray]  # rows, and their target fo
 class Residual(NamedTuple):
     """A column (n,) of mean 0 given a context, and a column for its square, of mean 0 up to a function of the context.
 
-    For a step, `second` is the mean square of its latents, less 1, and `step` (2, n) are its ends as probabilities. They
-    are None if the square is that of `first` itself, as for a latent. If `is_label`, the column has two values up to a function of the context: its square tells nothing
-    more.
+    For a step, `second` is the mean square of its latents, less 1, and `step` (2, n) holds its ends as probabilities.
+    Both are None if the square is that of `first` itself, as for a latent. If `is_label`, the column has two values up
+    to a function of the context: its square tells nothing more.
     """
 
     first: FloatArray
@@ -89,10 +89,13 @@ class Column(ABC):
 
     KIND: ClassVar[Kind]
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place")  # in files; the rest follows from them
+    values: FloatArray
+    place: Place
 
     def __init__(self, values: FloatArray) -> None:
+        must_fit(self, values.ndim == 1 and len(values) > 0)
         self.values = values
-        self.place: Place = ("", 0)
+        self.place = ("", 0)
 
     @classmethod
     def remade(cls, values: FloatArray, **more: Any) -> Self:

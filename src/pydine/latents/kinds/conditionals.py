@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.folds import partitions
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import column_order, row_marks, signs
@@ -47,6 +47,12 @@ class Context:
     order: list[int]
     signs: FloatArray
     values: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        c = sum(len(parent.context) for parent in self.parents)
+        must_fit(self, sorted(self.order) == list(range(c)) and self.signs.shape == (c, 1))
+        must_fit(self, self.values.ndim == 2 and len(self.values) == c)
 
     @classmethod
     def of(cls, parents: Sequence[Column], n: int) -> Context:

@@ -12,7 +12,7 @@ from pydine.inputs.kinds import Kind
 from pydine.kernels.normal import normal_quantile
 from pydine.latents.kinds.column import Alternatives, Cells, Column, Piece, Residual
 from pydine.latents.scores import ScoreMap
-from pydine.types import FloatArray
+from pydine.types import FloatArray, must_fit
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
 
@@ -25,10 +25,11 @@ class NominalColumn(Column):
 
     KIND: ClassVar[Kind] = Kind.NOMINAL
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "numbers")
+    numbers: FloatArray | None = None  # by the table's own codes, if these differ
 
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
-        self.numbers: FloatArray | None = None  # by the table's own codes, if these differ
+        must_fit(self, bool((values >= 0.0).all() and (values < len(values)).all()))  # or counts would take any memory
         counts = np.bincount(values.astype(np.intp))
         after = np.cumsum(counts[::-1])[::-1]  # rows of a label and those that come later
         self._counts = counts

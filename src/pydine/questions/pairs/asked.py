@@ -22,9 +22,9 @@ from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import analytic_test, pairwise_test
+from pydine.nulls.analytic import analytic_test, in_sample, pairwise_test
+from pydine.nulls.moments import combined
 from pydine.nulls.screening import not_gaussian
-from pydine.nulls.tiles import Tiles, combined
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs
 from pydine.results import InformationEstimate
 from pydine.show.progress import progress_bar
@@ -199,8 +199,7 @@ class Asked:
 
         sums = Sums.of(flow, latents, variables, batches, self.settings.n_jobs)
         where = dict(zip(left, variables, strict=True))
-        every = slice(None)
-        shapes = Tiles.of(latents).any_shape(every, every) if self.test else np.empty((0, 0))
+        of_sample = in_sample(latents, variables) if self.test else None
         for k in range(len(found.values)):
             i, j = found.pair(k)
             if i not in where or j not in where or not np.isfinite(found.values[k]):
@@ -211,10 +210,10 @@ class Asked:
                 learned = with_unlearned(value, sum(unlearned), min(len(blocks[left.index(side)]) for side in (i, j)))
                 found.values[k], found.counts[k] = learned.value, sums.n
                 found.below[k], found.above[k], found.errors[k] = learned.errors(error)
-            if self.test:
+            if of_sample:
                 squares = sums.pvalues(sums.blocks(where[i], where[j]), where[i], where[j])
-                of_sample = shapes[where[i].start, where[j].start]  # the leading columns of groups stand for them
-                found.pvalues[k] = float(combined(np.append(squares, of_sample)))
+                pvalues = np.concatenate([squares, of_sample(left.index(i), left.index(j))[len(squares) :]])
+                found.pvalues[k] = float(combined("auto", pvalues, has_z=bool(given)))
 
     def _workshop(self) -> Workshop:
         return self.settings.workshop(self.variables.table)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pydine.experiments.provenance import code_version
+from harness.provenance import code_version
 
 COMMAND = Path(__file__).parents[2] / "benchmarks" / "stale.py"
 
@@ -15,9 +15,11 @@ pytestmark = pytest.mark.skipif(not COMMAND.exists(), reason="the benchmarks are
 
 @pytest.fixture
 def root(tmp_path):
-    for folder in ("src/pydine/engine", "benchmarks/results", "docs/api"):
+    for folder in ("src/pydine", "benchmarks/results", "docs/api"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "src/pydine/engine/kernel.py").write_text("SCALE = 1.0  # chosen by hand\n")
+    homes = dict.fromkeys(("mutual_information", "DINE", "independence_test"), "pydine.kernel")
+    (tmp_path / "src/pydine/__init__.py").write_text(f"_HOMES = {homes}\n")
+    (tmp_path / "src/pydine/kernel.py").write_text("SCALE = 1.0  # chosen by hand\n")
     current = code_version(tmp_path / "src/pydine")
     results = tmp_path / "benchmarks/results"
     (results / "fresh.md").write_text(f"- dine: code {current}, commit 0123456 (10 rows).\n- ksg: 10 rows.\n")
@@ -74,7 +76,7 @@ def test_rows_that_were_confirmed_are_fresh(root):
 
 
 def test_code_ages_a_table_and_words_do_not(root):
-    kernel = root / "src/pydine/engine/kernel.py"
+    kernel = root / "src/pydine/kernel.py"
     kernel.write_text('"""The kernel."""\n\nSCALE = 1.0\n')
     assert stale(root)[0].returncode == 0
     kernel.write_text("SCALE = 2.0\n")

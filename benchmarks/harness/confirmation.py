@@ -4,7 +4,9 @@ Code may change without changing an answer: it becomes faster, or moves. Then a 
 drawn without a look at the figures from those that the run asks for. If each of them has the same figures, to the eight
 digits that a table keeps, the others count as rows of the present code too. With 60 rows drawn, at most one row in
 twenty differs, with a confidence of 95%; a single row that differs confirms nothing. What was confirmed is listed
-beside the tables, in `FOLDER`, in a file for each: a run keeps others away from its table, and so from this file.
+beside the tables, in `FOLDER`, in a file for each: a run keeps others away from its table, and so from this file. A
+line without rows that were run again says that two digests are of the same code, that of the commit which the rows
+name: digests were made in another way before.
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
 """A machine that plays others: what its processes are told, and that NumPy and Numba take it without a warning."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
-from pydine.experiments import machines
-from pydine.experiments.machines import CPUS, NATIVE, environment, playable
+from harness import machines
+from harness.machines import CPUS, NATIVE, environment, playable
 
 REPORT = """
 import json
-from pydine.experiments.machines import _numpy_core
+from harness.machines import _numpy_core
 import numba
 used = [name for name, present in _numpy_core().__cpu_features__.items() if present]
 print(json.dumps([used, numba.config.CPU_NAME, numba.config.CPU_FEATURES]))
@@ -70,7 +71,8 @@ def test_a_cpu_that_is_not_there_is_refused():
 @pytest.mark.parametrize("name", [name for name in playable() if name != NATIVE])
 def test_the_process_is_the_cpu_that_it_plays(name):
     command = [sys.executable, "-W", "error", "-c", REPORT]
-    done = subprocess.run(command, env=environment(name), capture_output=True, text=True, check=True)
+    there = environment(name) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=there, capture_output=True, text=True, check=True)
     used, llvm, features = json.loads(done.stdout)
     assert done.stderr == ""
     assert set(used) & machines._dispatched() <= CPUS[name].numpy_features

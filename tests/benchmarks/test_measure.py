@@ -7,18 +7,17 @@ import time
 import numpy as np
 import pytest
 
-from pydine.experiments.measure import (
+from harness.measure import (
     WARM_UP,
     bytes_received,
     call_in_new_process,
     import_seconds,
     in_turn,
-    measured,
     medians,
-    processor_seconds,
     run_process,
     run_python,
 )
+from pydine.experiments.measure import measured, processor_seconds
 
 
 def test_a_block_that_sleeps_costs_time_and_no_work():

@@ -78,18 +78,21 @@ def waves_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None))
     return orthonormal(free, np.where(is_label, 1, LARGEST_DEGREE))
 
 
-def turns_of(latents: Latents, chosen: slice = slice(None)) -> FloatArray:
-    """Waves (d, K, n) of the part of each chosen column that z explains: the sign of a dependence may change with it.
+def turned_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None)) -> FloatArray:
+    """Columns (d, n), the chosen ones of the latents, times functions of z, for correlation whose sign changes.
 
-    If one side follows a bent function of the other, its slope has the sign that it has where z puts the other.
+    Returns an array (d, dz + K, n): with each column of z, and with waves of the part of the column that z explains. If
+    one side follows a bent function of the other, its slope depends on where z puts the other. The same functions of z
+    are projected out as out of the latents.
     """
-    if latents.scores is None:
-        return np.zeros((0, Z_WAVES, latents.n_rows))
-    scores = latents.scores[chosen]
+    found = np.empty((len(columns), len(latents.z) + Z_WAVES, columns.shape[1]))
+    found[:, : len(latents.z)] = columns[:, None] * latents.z
+    scores = columns if latents.scores is None else latents.scores[chosen]
     explained = scores - latents.without_z(scores)
     explained -= explained.mean(axis=1, keepdims=True)
     scale = np.sqrt(np.maximum(explained.var(axis=1, keepdims=True), SMALLEST_VARIANCE))
-    return cosines(ndtr(explained / scale), Z_WAVES)
+    found[:, len(latents.z) :] = columns[:, None] * cosines(ndtr(explained / scale), Z_WAVES)
+    return latents.without_z(found.reshape(-1, columns.shape[1])).reshape(found.shape)
 
 
 def cosines(u: FloatArray, count: int) -> FloatArray:

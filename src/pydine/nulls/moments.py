@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
-from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Z_WAVES, Waves, squares_of, turns_of, waves_of
+from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Z_WAVES, Waves, squares_of, turned_of, waves_of
 from pydine.nulls.pvalues import Cells, closed_form, simes, wilks_pvalue
 from pydine.nulls.tables import permuted_pvalues, table_pvalue, too_sparse
 from pydine.types import FloatArray, IntArray
@@ -129,10 +129,8 @@ class Moments:
         Whether the second array of each side holds true squares, and not columns that take their place.
     waves : tuple of two Waves, optional
         Without them, there is no block of any shape.
-    of_z : ndarray, shape (m, n), optional
-        Functions of z that products are multiplied with.
-    z_degrees : ndarray, shape (m,), optional
-        The degree of each, as of pairs of waves.
+    turned : tuple of two ndarrays, shapes (dx, m, n) and (dy, m, n), optional
+        Latents times functions of z.
     codes : tuple of three ndarrays of int, shape (n,), optional
         Which values of x, of y and of z each row has, if all are discrete: their table then takes the place of waves.
     """
@@ -143,8 +141,7 @@ class Moments:
     leverages: FloatArray | None
     squared: bool = True
     waves: tuple[Waves, Waves] | None = None
-    of_z: FloatArray | None = None
-    z_degrees: FloatArray | None = None
+    turned: tuple[FloatArray, FloatArray] | None = None
     codes: tuple[IntArray, IntArray, IntArray] | None = None
 
     @classmethod
@@ -153,13 +150,9 @@ class Moments:
         seen = latents.seen()
         columns = seen.both / seen.both.std(axis=1, keepdims=True)
         (squares, squared), dx, rows = squares_of(columns, seen), seen.dimensions[0], seen.outwards
-        waves = waves_of(columns, seen)
+        waves, turned = waves_of(columns, seen), turned_of(columns, seen)[:, :, rows] if seen.dimensions[2] else None
         values = waves.values[:, :, rows]
         columns, squares = columns[:, rows], squares[:, rows]
-        of_z, degrees = None, None
-        if dz := seen.dimensions[2]:
-            turns = turns_of(seen)
-            of_z, degrees = np.vstack([seen.z, *turns])[:, rows], turn_degrees(dz, len(turns))
         return cls.whitened(
             (columns[:dx], squares[:dx]),
             (columns[dx:], squares[dx:]),
@@ -167,8 +160,7 @@ class Moments:
             seen.leverages[rows] if studentised else None,
             bool(squared.all()),
             (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
-            of_z,
-            degrees,
+            None if turned is None else (turned[:dx], turned[dx:]),
             None if seen.codes is None or too_sparse(*seen.codes) else seen.codes,
         )
 
@@ -189,7 +181,7 @@ class Moments:
     @property
     def has_z(self) -> bool:
         """Whether there is a block of what changes with z."""
-        return self.of_z is not None
+        return self.turned is not None
 
     def statistics(self) -> FloatArray:
         """The statistics of latents and squares in nats, in the order of `SQUARES`, shape (4,)."""
@@ -255,44 +247,50 @@ class Moments:
         found[:, :4] = wilks_pvalue(statistics, len(self.x[0]), len(self.y[0]), self.dof)
         if self.waves is not None and self.codes is None:
             found[:, SHAPE] = self._any_shape(products, self.waves, is_sample)
-        if self.of_z is not None and self.z_degrees is not None:
-            found[:, -1] = self._changing(products, self.of_z, self.z_degrees)
+        if self.turned is not None:
+            found[:, -1] = self._changing(products, self.turned, is_sample)
         return found
 
     def _any_shape(self, products: Products, waves: tuple[Waves, Waves], is_sample: bool) -> FloatArray:
         """P-values of waves with waves, shape (m,).
 
         Without z, independent columns in any order are as likely as in any other, so that the variance of a sum of
-        products is known; so it is under permutation.
+        products is known; so it is under permutation. With z, waves are made of residuals that are divided by the root
+        of 1 - leverage, and the projection takes less out of slow ones again than out of fast ones: the factors on rows
+        lie between those of the two.
         """
         x, y = waves
         n, degrees = x.values.shape[2], cell_degrees(x.orders, y.orders)
         spread = None
         if is_sample and self.has_z and self.leverages is not None:
-            spread = row_weights(self.leverages)
+            spread = np.sqrt(row_weights(self.leverages))
+        share = self.dof / n if is_sample else 1.0
         total, largest = 0.0, -np.inf
         for j, row in enumerate(degrees.reshape(len(y.values) * LARGEST_DEGREE, -1)):
             used = np.flatnonzero(np.isfinite(row))
             if not len(used):
                 continue
             right, left = y.values.reshape(-1, n)[[j]], x.values.reshape(-1, n)[used]
-            squares = products(left, right)[:, 0] ** 2 / n
-            if spread is not None:
-                squares = squares * n / products(left * left * spread, right * right)[:, 0]
-            elif is_sample:
-                squares = squares * (self.dof / n)
+            sizes = n if spread is None else products(left * left * spread, right * right)[:, 0]
+            squares = products(left, right)[:, 0] ** 2 * (share / sizes)
             total = total + (squares / row[used]).sum(axis=1)
             largest = np.maximum(largest, (squares - 2.0 * np.log(row[used])).max(axis=1))
         return Cells.of(degrees[np.isfinite(degrees)].tolist()).pvalues(np.asarray(total), np.asarray(largest))
 
-    def _changing(self, products: Products, of_z: FloatArray, degrees: FloatArray) -> FloatArray:
-        """P-values of products of latents with functions of z, shape (m,); the functions stay with the rows of x."""
-        (x, _), (y, _), n = self.x, self.y, of_z.shape[1]
-        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
-        weighted = (x[:, None] * of_z).reshape(-1, n)
-        squares = changes(products(weighted, y), products(weighted**2 * spread, y * y))
-        largest = (squares - np.tile(2.0 * np.log(degrees), len(x))).max(axis=(1, 2))
-        return Cells.of(np.tile(degrees, len(x) * len(y)).tolist()).of_largest(largest)
+    def _changing(self, products: Products, turned: tuple[FloatArray, FloatArray], is_sample: bool) -> FloatArray:
+        """P-values of products of latents with functions of z, shape (m,); functions stay with rows of their side."""
+        (x, _), (y, _), n = self.x, self.y, self.x[0].shape[1]
+        spread = row_weights(self.leverages) if is_sample and self.leverages is not None else 1.0
+        degrees, share = turn_degrees(turned[0].shape[1] - Z_WAVES), self.dof / n if is_sample else 1.0
+        x_turned, y_turned = (side[:, k:].reshape(-1, n) for side, k in zip(turned, (0, -Z_WAVES), strict=True))
+        sums = [products(x_turned, y), products(x, y_turned).transpose(0, 2, 1)]  # z itself would be the same in both
+        sizes = [products(x_turned**2 * spread, y**2), products(x**2 * spread, y_turned**2).transpose(0, 2, 1)]
+        largest, cells = np.array(-np.inf), []
+        for one, size, d in zip(sums, sizes, (degrees, degrees[-Z_WAVES:]), strict=True):
+            every = np.tile(d, one.shape[2] // len(d))
+            largest = np.maximum(largest, (changes(one, size) * share - 2.0 * np.log(every)).max(axis=(1, 2)))
+            cells += np.tile(every, one.shape[1]).tolist()
+        return Cells.of(cells).of_largest(largest)
 
 
 def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:
@@ -301,9 +299,9 @@ def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:
     return squares
 
 
-def turn_degrees(dz: int, columns: int) -> FloatArray:
-    """Degrees of z's columns, which share the place of one, and of the `turns_of` so many columns, shape (m,)."""
-    return np.concatenate([np.full(dz, float(dz)), np.tile(np.arange(1.0, Z_WAVES + 1.0), columns)])
+def turn_degrees(dz: int) -> FloatArray:
+    """Degrees of `turned_of`: columns of z share the place of one, shape (dz + K,)."""
+    return np.append(np.full(dz, float(dz)), np.arange(1.0, Z_WAVES + 1.0))
 
 
 def _as_they_are(x: FloatArray, y: FloatArray) -> FloatArray:

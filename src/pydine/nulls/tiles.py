@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.latents.flows import Latents
-from pydine.nulls.features import LARGEST_DEGREE, squares_of, turns_of, waves_of
+from pydine.nulls.features import LARGEST_DEGREE, Z_WAVES, squares_of, turned_of, waves_of
 from pydine.nulls.moments import (
     BLOCKS,
     SHAPE,
@@ -148,7 +148,8 @@ class Tiles:
         """Squared sums of products of waves (p1, n) and (p2, n) over their variances, shape (p1, p2)."""
         squares = x @ y.T
         squares *= squares
-        squares *= self.dof / x.shape[1] ** 2 if not self.has_z else 1.0 / ((x * x * self.spread) @ (y * y).T)
+        sizes = (x * x * np.sqrt(self.spread)) @ (y * y).T if self.has_z else x.shape[1]
+        squares *= self.dof / x.shape[1] / sizes
         return squares
 
     def _waves(self, chosen: slice) -> tuple[FloatArray, NDArray[np.intp]]:
@@ -164,18 +165,15 @@ class Tiles:
 
     def _changing(self, first: slice, second: slice, chosen: Chosen) -> FloatArray:
         """P-values of products with functions of z, of the chosen pairs."""
-        x, y, z = self.columns[first], self.columns[second], self._given.z
-        x_turns, y_turns = (turns_of(self._given, side).transpose(1, 0, 2) for side in (first, second))
-        sides = [
-            *((x * column, y) for column in z),
-            *((x * turn, y) for turn in x_turns),
-            *((x, y * turn) for turn in y_turns),
-        ]
-        degrees, largest = turn_degrees(len(z), 2), np.full((len(x), len(y)), -np.inf)
-        for (left, right), degree in zip(sides, degrees, strict=True):
+        x, y, degrees = self.columns[first], self.columns[second], turn_degrees(len(self._given.z))
+        x_turned, y_turned = (turned_of(self.columns[side], self._given, side) for side in (first, second))
+        cells = [(x_turned[:, k], y, degree) for k, degree in enumerate(degrees)]
+        cells += [(x, y_turned[:, k], degrees[k]) for k in range(-Z_WAVES, 0)]
+        largest = np.full((len(x), len(y)), -np.inf)
+        for left, right, degree in cells:
             squares = changes(left @ right.T, (left * left * self.spread) @ (right * right).T)
-            np.maximum(largest, squares - 2.0 * np.log(degree), out=largest)
-        return Cells.of(degrees.tolist()).of_largest(largest[chosen])
+            np.maximum(largest, squares * (self.dof / x.shape[1]) - 2.0 * np.log(degree), out=largest)
+        return Cells.of([degree for _, _, degree in cells]).of_largest(largest[chosen])
 
     @property
     def _given(self) -> Latents:

@@ -6,7 +6,7 @@ from scipy import stats
 
 from pydine.bases.closed_form import gaussian_information
 from pydine.nulls.moments import Moments
-from pydine.nulls.pvalues import simes, wilks_pvalue
+from pydine.nulls.pvalues import cauchy, wilks_pvalue
 from pydine.nulls.tiles import Tiles
 
 
@@ -144,19 +144,19 @@ def test_leverage_does_not_pass_for_a_spread_that_the_sides_share():
     assert np.mean(scores[False]) < 0.9
 
 
-def test_simes_by_hand():
-    thirds, halves = np.full(3, 1 / 3), np.full(2, 1 / 2)
-    assert simes(np.array([0.01, 0.5, 0.04]), thirds) == pytest.approx(0.03)
-    assert simes(np.array([0.04, 0.02, 0.03]), thirds) == pytest.approx(0.04)
-    assert simes(np.array([1.0, 1.0]), halves) == 1.0
-    assert simes(np.array([[0.01, 0.5], [0.5, 0.5]]), halves) == pytest.approx([0.02, 0.5])
+def test_cauchy_by_hand():
+    halves, thirds = np.full(2, 1 / 2), np.array([0.5, 0.25, 0.25])
+    assert cauchy(np.array([0.03, 0.03]), halves) == pytest.approx(0.03)
+    assert cauchy(np.array([0.02, 0.5]), halves) == pytest.approx(np.arctan(2.0 * np.tan(0.02 * np.pi)) / np.pi)
+    assert cauchy(np.array([0.3, 0.2, 1.0]), np.array([1.0, 0.0, 0.0])) == 0.3  # one alone is what it was
+    in_steps = cauchy(np.array([0.01, cauchy(np.array([0.2, 0.04]), halves)]), halves)
+    assert cauchy(np.array([0.01, 0.2, 0.04]), thirds) == pytest.approx(in_steps, rel=1e-9)
 
 
-def test_simes_with_weights_by_hand():
-    weights = np.array([0.5, 0.25, 0.25])
-    assert simes(np.array([0.01, 0.5, 0.9]), weights) == pytest.approx(0.02)
-    assert simes(np.array([0.5, 0.01, 0.9]), weights) == pytest.approx(0.04)
-    assert simes(np.array([0.03, 0.02, 0.9]), weights) == pytest.approx(0.04)  # both over three quarters
+def test_cauchy_is_never_0_and_hardly_larger_for_what_sees_nothing():
+    assert cauchy(np.array([1e-300, 1.0, 0.7]), np.array([0.5, 0.25, 0.25])) == pytest.approx(2e-300)
+    assert 0.0 < cauchy(np.full(2, np.finfo(float).tiny), np.full(2, 0.5)) < 1e-300
+    assert cauchy(np.array([0.004, 1.0]), np.full(2, 0.5)) < 0.02
 
 
 @pytest.mark.parametrize("n", [200, pytest.param(1000, marks=pytest.mark.slow)])

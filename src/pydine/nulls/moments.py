@@ -5,8 +5,8 @@ The test looks at correlations of `features`, in blocks:
 - "correlation": latents with latents. It is summarised by the Gaussian closed form -0.5 ln det(I - C C'), which is
   DINE-Gaussian's own information.
 - "bent in x", "bent in y" and "spread": squares with latents, latents with squares, squares with squares.
-- "any shape": waves with waves, as far as the product of their frequencies goes. Independent, so that their squares are
-  chi-squared: their sum with falling weights, and the largest with a penalty (`pvalues.Cells`).
+- "any shape": waves with waves, as far as the product of their frequencies goes. They are independent, so that their
+  squares are chi-squared: their sum with falling weights, and the largest with a penalty (`pvalues.Cells`).
 - "changes with z": products of two latents with functions of z, for correlation whose sign changes with z, so that none
   is left on average (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022). The functions are not orthogonal, so that
   only the largest counts.
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
 from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Z_WAVES, Waves, squares_of, turned_of, waves_of
-from pydine.nulls.pvalues import Cells, closed_form, simes, wilks_pvalue
+from pydine.nulls.pvalues import Cells, cauchy, closed_form, wilks_pvalue
 from pydine.nulls.tables import permuted_pvalues, table_pvalue, too_sparse
 from pydine.types import FloatArray, IntArray
 
@@ -44,8 +44,9 @@ BLOCKS = (*SQUARES, "any shape", "changes with z")
 SHAPE = len(SQUARES)  # fact: the place of "any shape"
 # answer: what a block counts. Half is correlation, the paper's own and the most common; squares have one block for each
 # pair of sides, the two others have more to look at. Blocks that a question does not have leave theirs to the others.
-WEIGHTS = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 2.0])
+WEIGHTS = np.array([0.0, 1.0, 1.0, 1.0, 3.0, 2.0])
 CORRELATION_SHARE = 0.5  # answer: see WEIGHTS
+DECAY = 0.6  # answer: weight of a wave beside the next slower one, in sums over pairs of waves
 ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness
 
 
@@ -101,16 +102,15 @@ def shares_of(statistic: str, has_z: bool) -> FloatArray:
 
 def combined(statistic: str, pvalues: FloatArray, has_z: bool) -> FloatArray:
     """The blocks' p-values (..., 6) combined into one, shape (...)."""
-    return simes(pvalues, shares_of(statistic, has_z))
+    return cauchy(pvalues, shares_of(statistic, has_z))
 
 
-def cell_degrees(orders_x: NDArray[np.intp], orders_y: NDArray[np.intp]) -> FloatArray:
-    """Degrees of pairs of waves, inf for pairs that do not count, shape (dy, K, dx, K)."""
-    frequency = np.arange(1, LARGEST_DEGREE + 1)
+def wave_cells(orders_x: NDArray[np.intp], orders_y: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    """Weights and degrees of pairs of waves, both 0 for pairs that do not count, shape (dy, K, dx, K)."""
+    frequency = np.arange(1.0, LARGEST_DEGREE + 1.0)
     x, y = (np.where(frequency <= orders[:, None], frequency, np.inf) for orders in (orders_x, orders_y))
-    degrees = np.multiply.outer(y, x)
-    found: FloatArray = np.where(degrees <= LARGEST_DEGREE, degrees, np.inf)
-    return found
+    degrees, counted = np.multiply.outer(y, x), np.multiply.outer(y, x) <= LARGEST_DEGREE
+    return np.where(counted, DECAY ** (np.add.outer(y, x) - 2.0), 0.0), np.where(counted, degrees, 0.0)
 
 
 @dataclass(frozen=True)
@@ -260,22 +260,25 @@ class Moments:
         lie between those of the two.
         """
         x, y = waves
-        n, degrees = x.values.shape[2], cell_degrees(x.orders, y.orders)
+        n, (weights, degrees) = x.values.shape[2], wave_cells(x.orders, y.orders)
         spread = None
         if is_sample and self.has_z and self.leverages is not None:
             spread = np.sqrt(row_weights(self.leverages))
         share = self.dof / n if is_sample else 1.0
-        total, largest = 0.0, -np.inf
-        for j, row in enumerate(degrees.reshape(len(y.values) * LARGEST_DEGREE, -1)):
-            used = np.flatnonzero(np.isfinite(row))
-            if not len(used):
+        total, largest = np.zeros(1), np.full(1, -np.inf)
+        counted = degrees.reshape(len(y.values) * LARGEST_DEGREE, -1)
+        for right, weight, degree in zip(
+            y.values.reshape(-1, 1, n), weights.reshape(counted.shape), counted, strict=True
+        ):
+            if not (used := degree > 0.0).any():
                 continue
-            right, left = y.values.reshape(-1, n)[[j]], x.values.reshape(-1, n)[used]
+            left = x.values.reshape(-1, n)[used]
             sizes = n if spread is None else products(left * left * spread, right * right)[:, 0]
             squares = products(left, right)[:, 0] ** 2 * (share / sizes)
-            total = total + (squares / row[used]).sum(axis=1)
-            largest = np.maximum(largest, (squares - 2.0 * np.log(row[used])).max(axis=1))
-        return Cells.of(degrees[np.isfinite(degrees)].tolist()).pvalues(np.asarray(total), np.asarray(largest))
+            total = total + squares @ weight[used]
+            largest = np.maximum(largest, (squares - 2.0 * np.log(degree[used])).max(axis=1))
+        every = degrees > 0.0
+        return Cells.of(weights[every], degrees[every]).pvalues(total, largest) if every.any() else np.ones(1)
 
     def _changing(self, products: Products, turned: tuple[FloatArray, FloatArray], is_sample: bool) -> FloatArray:
         """P-values of products of latents with functions of z, shape (m,); functions stay with rows of their side."""
@@ -285,18 +288,23 @@ class Moments:
         x_turned, y_turned = (side[:, k:].reshape(-1, n) for side, k in zip(turned, (0, -Z_WAVES), strict=True))
         sums = [products(x_turned, y), products(x, y_turned).transpose(0, 2, 1)]  # z itself would be the same in both
         sizes = [products(x_turned**2 * spread, y**2), products(x**2 * spread, y_turned**2).transpose(0, 2, 1)]
-        largest, cells = np.array(-np.inf), []
+        largest, cells = np.full(1, -np.inf), []
         for one, size, d in zip(sums, sizes, (degrees, degrees[-Z_WAVES:]), strict=True):
             every = np.tile(d, one.shape[2] // len(d))
             largest = np.maximum(largest, (changes(one, size) * share - 2.0 * np.log(every)).max(axis=(1, 2)))
-            cells += np.tile(every, one.shape[1]).tolist()
-        return Cells.of(cells).of_largest(largest)
+            cells.append(np.tile(every, one.shape[1]))
+        return turn_cells(np.concatenate(cells)).of_largest(largest)
 
 
 def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:
     """Squared sums of products over their variances; 0 where a function of z is 0 throughout."""
     squares: FloatArray = sums * sums / np.maximum(variances, SMALLEST_VARIANCE)
     return squares
+
+
+def turn_cells(degrees: FloatArray) -> Cells:
+    """The null distribution of the largest of `changes` with these degrees."""
+    return Cells.of(np.ones(len(degrees)), degrees)
 
 
 def turn_degrees(dz: int) -> FloatArray:

@@ -17,13 +17,15 @@ from pydine.latents.flows import Latents
 from pydine.nulls.features import LARGEST_DEGREE, Z_WAVES, squares_of, turned_of, waves_of
 from pydine.nulls.moments import (
     BLOCKS,
+    DECAY,
     SHAPE,
-    cell_degrees,
     changes,
     combined,
     row_weights,
     studentised,
+    turn_cells,
     turn_degrees,
+    wave_cells,
 )
 from pydine.nulls.pvalues import Cells, beta_pvalues
 from pydine.types import FloatArray
@@ -136,7 +138,7 @@ class Tiles:
             if degree > LARGEST_DEGREE or (is_one and k > j):  # or the transpose of another
                 continue
             squares = self._squared_products(x[j], y[k])
-            total += squares / degree if not is_one or j != k else squares * (0.5 / degree)
+            total += squares * (DECAY ** (j + k) * (0.5 if is_one and j == k else 1.0))
             squares -= 2.0 * np.log(degree)
             np.maximum(largest, squares, out=largest)
         if is_one:
@@ -173,7 +175,7 @@ class Tiles:
         for left, right, degree in cells:
             squares = changes(left @ right.T, (left * left * self.spread) @ (right * right).T)
             np.maximum(largest, squares * (self.dof / x.shape[1]) - 2.0 * np.log(degree), out=largest)
-        return Cells.of([degree for _, _, degree in cells]).of_largest(largest[chosen])
+        return turn_cells(np.array([degree for _, _, degree in cells])).of_largest(largest[chosen])
 
     @property
     def _given(self) -> Latents:
@@ -189,9 +191,8 @@ def _by_orders(
     found = np.ones(total.shape)
     for of_x in np.unique(x_orders):
         for of_y in np.unique(y_orders):
-            degrees = cell_degrees(np.array([of_x]), np.array([of_y]))
-            degrees = degrees[np.isfinite(degrees)]
-            if len(degrees):
+            weights, degrees = wave_cells(np.array([of_x]), np.array([of_y]))
+            if (counted := degrees > 0.0).any():
                 here = (x_orders == of_x) & (y_orders == of_y)
-                found[here] = Cells.of(degrees.tolist()).pvalues(total[here], largest[here])
+                found[here] = Cells.of(weights[counted], degrees[counted]).pvalues(total[here], largest[here])
     return found

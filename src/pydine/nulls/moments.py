@@ -133,6 +133,8 @@ class Moments:
         Latents times functions of z.
     codes : tuple of three ndarrays of int, shape (n,), optional
         Which values of x, of y and of z each row has, if all are discrete: their table then takes the place of waves.
+    labels : bool
+        Whether both sides have but labels, without any order.
     """
 
     x: tuple[FloatArray, FloatArray]
@@ -143,6 +145,7 @@ class Moments:
     waves: tuple[Waves, Waves] | None = None
     turned: tuple[FloatArray, FloatArray] | None = None
     codes: tuple[IntArray, IntArray, IntArray] | None = None
+    labels: bool = False
 
     @classmethod
     def of(cls, latents: Latents, *, studentised: bool = True) -> Moments:
@@ -162,6 +165,7 @@ class Moments:
             (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
             None if turned is None else (turned[:dx], turned[dx:]),
             None if seen.codes is None or too_sparse(*seen.codes) else seen.codes,
+            all(seen.two_valued),
         )
 
     @classmethod
@@ -193,8 +197,13 @@ class Moments:
         """P-values of all blocks under independence, in the order of `BLOCKS`, shape (6,)."""
         pvalues: FloatArray = self._pvalues(_as_they_are, self.statistics()[None], is_sample=True)[0]
         if self.codes is not None:
-            pvalues[SHAPE] = table_pvalue(*self.codes)
+            pvalues[self._of_table] = table_pvalue(*self.codes)
         return pvalues
+
+    @property
+    def _of_table(self) -> slice:
+        """The blocks for which the table speaks: all if there are but labels, whose correlations it has exactly."""
+        return slice(None) if self.labels else slice(SHAPE, SHAPE + 1)
 
     def permuted(self, n_permutations: int) -> tuple[FloatArray, FloatArray]:
         """Statistics (n_permutations, 4) and p-values (n_permutations, 6) with the rows of y permuted.
@@ -217,7 +226,7 @@ class Moments:
             pvalues.append(self._pvalues(shifts, statistics[-1], is_sample=False))
         found = np.vstack(pvalues)
         if self.codes is not None:
-            found[:, SHAPE] = permuted_pvalues(*self.codes, n_permutations, rng)
+            found[:, self._of_table] = permuted_pvalues(*self.codes, n_permutations, rng)[:, None]
         return np.vstack(statistics), found
 
     def _squares(self, products: Products, factor: float, spread: FloatArray | float) -> FloatArray:

@@ -69,9 +69,9 @@ class Cells:
     """The null distribution of squared correlations of many pairs of features, each chi-squared.
 
     Two statistics look at them. The weighted sum sees dependence that is spread over cells, which it takes as
-    independent. The largest value, each cell less its penalty of 2 ln(degree), sees dependence in one cell, and pays for
-    having looked at all, the more so the higher its degree. If cells depend on each other, it pays too much, never too
-    little (Sidak 1967).
+    independent. The largest value, each cell less its penalty of 2 ln(degree), sees dependence in one cell, and pays
+    for having looked at all, the more so the higher its degree. If cells depend on each other, it pays too much, never
+    too little (Sidak 1967).
 
     Parameters
     ----------

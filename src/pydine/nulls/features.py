@@ -27,6 +27,7 @@ LARGEST_DEGREE = 12  # answer: of pairs of waves: six periods against a line, on
 Z_WAVES = 3  # answer: waves of what z says about a column: a sign that changes up to three times
 LEAST_NEW = 0.02  # answer: least share of a wave that is not in slower ones; steps have no more waves than levels
 LEAST_LEFT = 0.05  # answer: least 1 - leverage, which is divided by; rows with less do not count in the variance
+NOTHING_NEW = 1e-10  # guard: share of a wave that is added to it, for what is in slower ones to have a root
 NARROWEST = 1e-6  # guard: of a step, in probability, for the difference of its ends to be divided by
 
 
@@ -121,27 +122,12 @@ def orthonormal(waves: FloatArray, most: NDArray[np.intp]) -> Waves:
 
     At most `most` (d,) of a column count; the others become 0.
     """
-    sizes = waves @ waves.transpose(0, 2, 1) / waves.shape[2]
-    factors, orders = factored(sizes)
-    orders = np.minimum(orders, most)
-    count = waves.shape[1]
+    count, sizes = waves.shape[1], waves @ waves.transpose(0, 2, 1) / waves.shape[2]
+    own = np.einsum("dkk->dk", sizes)
+    factors = np.linalg.cholesky(sizes + (NOTHING_NEW * own + SMALLEST_VARIANCE)[:, :, None] * np.eye(count))
+    is_old = np.einsum("dkk->dk", factors) ** 2 <= LEAST_NEW * np.maximum(own, SMALLEST_VARIANCE)
+    orders = np.minimum(np.where(is_old.any(axis=1), is_old.argmax(axis=1), count), most)
     counted = np.arange(count) < orders[:, None]
     both = counted[:, :, None] & counted[:, None, :]
-    factors = np.where(both, factors, np.eye(count))
-    inverse = np.where(both, np.linalg.inv(factors), 0.0)
+    inverse = np.where(both, np.linalg.inv(np.where(both, factors, np.eye(count))), 0.0)
     return Waves(inverse @ waves, orders)
-
-
-def factored(sizes: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Cholesky factors of matrices (d, K, K), and how many rows of each, from the first on, are independent, (d,)."""
-    d, count, _ = sizes.shape
-    factors, orders = np.zeros(sizes.shape), np.full(d, count)
-    for k in range(count):
-        left = sizes[:, k, k] - (factors[:, k, :k] ** 2).sum(axis=1)
-        new = left > LEAST_NEW * np.maximum(sizes[:, k, k], SMALLEST_VARIANCE)
-        orders = np.where(new, orders, np.minimum(orders, k))
-        root = np.sqrt(np.where(new, left, 1.0))
-        factors[:, k, k] = root
-        more = sizes[:, k + 1 :, k] - np.einsum("dij,dj->di", factors[:, k + 1 :, :k], factors[:, k, :k])
-        factors[:, k + 1 :, k] = np.where(new[:, None], more / root[:, None], 0.0)
-    return factors, orders

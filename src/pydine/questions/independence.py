@@ -62,8 +62,8 @@ def independence_test(
         Where named columns are found.
     statistic : {"auto", "gaussian", "general"}, default="auto"
         ``"gaussian"``: the information of the latents by the closed form (the paper's), which sees correlation.
-        ``"general"``: squares of the latents against latents and squares, which sees dependence without correlation.
-        ``"auto"``: all of them, with one combined p-value.
+        ``"general"``: squares and waves of the latents, and products with functions of Z, which see dependence without
+        correlation. ``"auto"``: all of them, with one combined p-value.
     method : {"permutation", "analytic"}, default="permutation"
         Whether the null distribution comes from permutations of the latents of Y, or is Wilks': the latter is instant,
         reaches p-values far below 1 / n_permutations, and assumes that latents are close to normal.

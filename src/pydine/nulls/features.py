@@ -24,7 +24,7 @@ from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 
 LARGEST_DEGREE = 12  # answer: of pairs of waves: six periods against a line, one and a half against one and a half
-Z_WAVES = 3  # answer: waves of what z says about a column: a sign that changes up to three times
+Z_WAVES = 5  # answer: waves of a column with z still in it, from the second on: three periods of a cosine
 LEAST_NEW = 0.02  # answer: least share of a wave that is not in slower ones; steps have no more waves than levels
 LEAST_LEFT = 0.05  # answer: least 1 - leverage, which is divided by; rows with less do not count in the variance
 NOTHING_NEW = 1e-10  # guard: share of a wave that is added to it, for what is in slower ones to have a root
@@ -80,19 +80,16 @@ def waves_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None))
 
 
 def turned_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None)) -> FloatArray:
-    """Columns (d, n), the chosen ones of the latents, times functions of z, for correlation whose sign changes.
+    """Functions (d, dz + K, n) of columns (d, n), the chosen ones of the latents, and of z, for signs that change.
 
-    Returns an array (d, dz + K, n): with each column of z, and with waves of the part of the column that z explains. If
-    one side follows a bent function of the other, its slope depends on where z puts the other. The same functions of z
-    are projected out as out of the latents.
+    They are the columns times each column of z, and waves of what the latents were made of, with all that z says about
+    them: if the other side follows a bent function of it, the slope given z depends on where z puts it, and has no sign
+    of its own. The same functions of z are projected out as out of the latents.
     """
     found = np.empty((len(columns), len(latents.z) + Z_WAVES, columns.shape[1]))
     found[:, : len(latents.z)] = columns[:, None] * latents.z
     scores = columns if latents.scores is None else latents.scores[chosen]
-    explained = scores - latents.without_z(scores)
-    explained -= explained.mean(axis=1, keepdims=True)
-    scale = np.sqrt(np.maximum(explained.var(axis=1, keepdims=True), SMALLEST_VARIANCE))
-    found[:, len(latents.z) :] = columns[:, None] * cosines(ndtr(explained / scale), Z_WAVES)
+    found[:, len(latents.z) :] = cosines(ndtr(scores), 1 + Z_WAVES)[:, 1:]
     return latents.without_z(found.reshape(-1, columns.shape[1])).reshape(found.shape)
 
 

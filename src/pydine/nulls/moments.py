@@ -7,9 +7,9 @@ The test looks at correlations of `features`, in blocks:
 - "bent in x", "bent in y" and "spread": squares with latents, latents with squares, squares with squares.
 - "any shape": waves with waves, as far as the product of their frequencies goes. They are independent, so that their
   squares are chi-squared: their sum with falling weights, and the largest with a penalty (`pvalues.Cells`).
-- "changes with z": products of two latents with functions of z, for correlation whose sign changes with z, so that none
-  is left on average (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022). The functions are not orthogonal, so that
-  only the largest counts.
+- "changes with z": for correlation whose sign changes with z, so that none is left on average. Latents of one side with
+  products of the other's and z (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022), and with waves of the other
+  side before z was taken out of it. These functions are not orthogonal, so that only the largest counts.
 
 Every correlation is studentised by the empirical variance of the rows' products: heteroscedasticity that both sides
 share (from what a flow missed of z, say) would otherwise count as dependence. `row_weights` and `studentised` are the
@@ -44,7 +44,7 @@ BLOCKS = (*SQUARES, "any shape", "changes with z")
 SHAPE = len(SQUARES)  # fact: the place of "any shape"
 # answer: what a block counts. Half is correlation, the paper's own and the most common; squares have one block for each
 # pair of sides, the two others have more to look at. Blocks that a question does not have leave theirs to the others.
-WEIGHTS = np.array([0.0, 1.0, 1.0, 1.0, 3.0, 2.0])
+WEIGHTS = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 2.0])
 CORRELATION_SHARE = 0.5  # answer: see WEIGHTS
 DECAY = 0.6  # answer: weight of a wave beside the next slower one, in sums over pairs of waves
 ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness

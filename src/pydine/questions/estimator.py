@@ -28,7 +28,7 @@ from pydine.questions.saved import read_model, write_model
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray
 
-LONGEST_NAME, MOST_NAMES, LONGEST_REASON = 60, 3, 200  # of what a file holds, in a sentence
+LONGEST_NAME, MOST_NAMES, LONGEST_REASON = 60, 3, 200  # memory: of what a file holds, in a sentence
 
 # What a fit leaves; the maps are missing where there was a verdict.
 MAPS = {

@@ -101,6 +101,21 @@ def test_signs_and_orders_change_nothing():
         np.testing.assert_allclose(analytic_test(again).block_pvalues, told.block_pvalues, rtol=1e-3)
 
 
+@pytest.mark.parametrize("dz", [0, 2])
+def test_one_pair_is_a_pair_among_many_whichever_goes_first(dz):
+    rng, every, n = np.random.default_rng(7), slice(None), 250
+    columns, z = normal_scores(rng, 3, n), normal_scores(rng, dz, n)
+    columns[1] += 0.3 * columns[0] ** 2
+    latents = latents_of(columns, z, 1, columns + rng.standard_normal((3, dz)) @ z)
+    tiles = Tiles.of(latents)
+    many = tiles.pvalues(every, every, tiles.correlations(every, every))
+    apart = tiles.pvalues(slice(0, 1), slice(1, 3), tiles.correlations(slice(0, 1), slice(1, 3)))
+    for i, j in ((0, 1), (1, 0), (0, 2), (2, 1)):
+        np.testing.assert_allclose(analytic_test(latents.of_columns([i], [j])).block_pvalues, many[i, j], rtol=1e-9)
+    np.testing.assert_allclose(apart[0], many[0, 1:], rtol=1e-9)
+    np.testing.assert_allclose(many[0, 1], many[1, 0][[0, 2, 1, 3, 4, 5]], rtol=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dz", [0, 1, 5])
 def test_pvalues_hold_far_into_the_tail(dz):

@@ -155,7 +155,7 @@ def test_cauchy_by_hand():
 
 def test_cauchy_is_never_0_and_hardly_larger_for_what_sees_nothing():
     assert cauchy(np.array([1e-300, 1.0, 0.7]), np.array([0.5, 0.25, 0.25])) == pytest.approx(2e-300)
-    assert 0.0 < cauchy(np.full(2, np.finfo(float).tiny), np.full(2, 0.5)) < 1e-300
+    assert 0.0 < cauchy(np.array([0.0, np.finfo(float).tiny]), np.full(2, 0.5)) < 1e-300
     assert cauchy(np.array([0.004, 1.0]), np.full(2, 0.5)) < 0.02
 
 

@@ -13,6 +13,7 @@ from pydine.nulls.tiles import Tiles
 from pydine.types import FloatArray
 
 STATISTICS = ("auto", "gaussian", "general")
+WORDS = tuple(block.partition(" in ")[0] for block in BLOCKS)  # fact: whichever side is bent
 
 
 class AnalyticTest(NamedTuple):
@@ -31,6 +32,12 @@ class AnalyticTest(NamedTuple):
     pvalue: float
     blocks: FloatArray
     block_pvalues: FloatArray
+
+    @property
+    def shows(self) -> str:
+        """Where dependence shows, in words: the plainest block with half of the evidence, ln p, of the clearest."""
+        evidence = -np.log(self.block_pvalues)
+        return WORDS[int(np.argmax(evidence >= 0.5 * evidence.max()))]
 
 
 def analytic_test(latents: Latents, statistic: str = "auto") -> AnalyticTest:

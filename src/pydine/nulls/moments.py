@@ -294,15 +294,14 @@ class Moments:
         (x, _), (y, _), n = self.x, self.y, self.x[0].shape[1]
         spread = row_weights(self.leverages) if is_sample and self.leverages is not None else 1.0
         degrees, share = turn_degrees(turned[0].shape[1] - Z_WAVES), self.dof / n if is_sample else 1.0
-        x_turned, y_turned = (side[:, k:].reshape(-1, n) for side, k in zip(turned, (0, -Z_WAVES), strict=True))
-        sums = [products(x_turned, y), products(x, y_turned).transpose(0, 2, 1)]  # z itself would be the same in both
+        x_turned, y_turned = (side.reshape(-1, n) for side in turned)
+        sums = [products(x_turned, y), products(x, y_turned).transpose(0, 2, 1)]
         sizes = [products(x_turned**2 * spread, y**2), products(x**2 * spread, y_turned**2).transpose(0, 2, 1)]
-        largest, cells = np.full(1, -np.inf), []
-        for one, size, d in zip(sums, sizes, (degrees, degrees[-Z_WAVES:]), strict=True):
-            every = np.tile(d, one.shape[2] // len(d))
-            largest = np.maximum(largest, (changes(one, size) * share - 2.0 * np.log(every)).max(axis=(1, 2)))
-            cells.append(np.tile(every, one.shape[1]))
-        return turn_cells(np.concatenate(cells)).of_largest(largest)
+        largest = np.full(1, -np.inf)
+        for one, size in zip(sums, sizes, strict=True):
+            penalties = 2.0 * np.log(np.tile(degrees, one.shape[2] // len(degrees)))
+            largest = np.maximum(largest, (changes(one, size) * share - penalties).max(axis=(1, 2)))
+        return turn_cells(np.tile(degrees, 2 * len(x) * len(y))).of_largest(largest)
 
 
 def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:
@@ -317,8 +316,8 @@ def turn_cells(degrees: FloatArray) -> Cells:
 
 
 def turn_degrees(dz: int) -> FloatArray:
-    """Degrees of `turned_of`: columns of z share the place of one, shape (dz + K,)."""
-    return np.append(np.full(dz, float(dz)), np.arange(1.0, Z_WAVES + 1.0))
+    """Degrees of `turned_of`, shape (dz + K,): columns of z, each of which both sides have, share the place of one."""
+    return np.append(np.full(dz, 2.0 * dz), np.arange(1.0, Z_WAVES + 1.0))
 
 
 def _as_they_are(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -142,7 +142,7 @@ def cauchy(pvalues: FloatArray, weights: FloatArray) -> FloatArray:
     used = np.flatnonzero(weights)
     if len(used) == 1:
         return pvalues[..., used[0]]
-    angles = np.pi * np.minimum(pvalues[..., used], LARGEST_COMBINED)
+    angles = np.pi * np.clip(pvalues[..., used], LEAST_PVALUE, LARGEST_COMBINED)
     mean = (np.cos(angles) / np.sin(angles)) @ weights[used]
     found: FloatArray = np.maximum(np.arctan2(1.0, mean) / np.pi, LEAST_PVALUE)
     return found

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.latents.flows import Latents
-from pydine.nulls.features import LARGEST_DEGREE, Z_WAVES, squares_of, turned_of, waves_of
+from pydine.nulls.features import LARGEST_DEGREE, squares_of, turned_of, waves_of
 from pydine.nulls.moments import (
     BLOCKS,
     DECAY,
@@ -170,7 +170,7 @@ class Tiles:
         x, y, degrees = self.columns[first], self.columns[second], turn_degrees(len(self._given.z))
         x_turned, y_turned = (turned_of(self.columns[side], self._given, side) for side in (first, second))
         cells = [(x_turned[:, k], y, degree) for k, degree in enumerate(degrees)]
-        cells += [(x, y_turned[:, k], degrees[k]) for k in range(-Z_WAVES, 0)]
+        cells += [(x, y_turned[:, k], degree) for k, degree in enumerate(degrees)]
         largest = np.full((len(x), len(y)), -np.inf)
         for left, right, degree in cells:
             squares = changes(left @ right.T, (left * left * self.spread) @ (right * right).T)

@@ -52,7 +52,7 @@ its level is below 0.05 and two standard errors; it counts beyond {loss:g} and t
 the same datasets.
 
 Weights of blocks and of waves, and how p-values are combined, were chosen among some 90 variants on the datasets of the
-rows n = 500, dz = 0; waves with z in them were added after "cosine of x" had been missed here. These rows are not fresh.
+rows n = 500, dz = 0; waves with z in them were added after "cosine of x" was missed here. Those rows are not fresh.
 """.strip()
 
 SERVANT = """

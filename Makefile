@@ -111,6 +111,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/interval_scores.py --before FOLDER  coverage and score of intervals, beside another version"
 	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
 	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
+	@echo "  $(BIN)/python benchmarks/test_power.py   power of the test for weak dependence of any shape, beside peers"
 	@echo "  $(BIN)/python benchmarks/shapes.py       dependence of any shape, and none, beside KSG and others"
 	@echo "  $(BIN)/python benchmarks/mixed.py        columns of any kind: published tasks and other families"
 	@echo "  $(BIN)/python benchmarks/mixed_level.py  level and power of the test on columns of any kind"

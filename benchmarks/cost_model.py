@@ -23,8 +23,8 @@ import pydine
 from pydine.experiments.measure import measured
 from pydine.inputs import streams
 from pydine.inputs.streams import SAMPLE_ROWS
-from pydine.nulls.analytic import tile_test
-from pydine.nulls.blocks import Tiles
+from pydine.latents.flows import Latents
+from pydine.nulls.tiles import Tiles
 from pydine.units.ladder import LadderSettings
 from pydine.work.execution import _groups, ensure_compiled
 from pydine.work.parcels import Job
@@ -106,10 +106,11 @@ def measure() -> tuple[Costs, list[float]]:
     rng = np.random.default_rng(0)
     tile_seconds = []
     for rows in (500, 2000):
-        tiles = Tiles.of(*rng.standard_normal((2, 1024, rows)), rows - 1.0, np.zeros(rows), np.ones(1024, dtype=bool))
+        columns = rng.standard_normal((1024, rows))
+        tiles = Tiles.of(Latents((1, 1023, 0), columns, columns[:0], columns[:0], rows - 1.0))
         first, second = slice(0, 512), slice(512, 1024)
         with one_thread():
-            tile_seconds.append(timed(tile_test, tiles, first, second, tiles.correlations(first, second))[0] / 512**2)
+            tile_seconds.append(timed(tiles.test, first, second, tiles.correlations(first, second))[0] / 512**2)
     pair_row = max((tile_seconds[1] - tile_seconds[0]) / 1500, 1e-12)
     pair = tile_seconds[0] - 500 * pair_row
     pydine.wide_information(rng.standard_normal((500, 20)))

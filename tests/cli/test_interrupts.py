@@ -49,7 +49,7 @@ PHASES = {
     "fitting": (["pydine.work.tasks", "fit_ladder", ""], RUN),
     "fitting in threads": (["pydine.work.tasks", "fit_ladder", ""], [*RUN, "--jobs", "2"]),
     "permutations": (
-        ["pydine.nulls.blocks", "_Shifts.__call__", "sleep"],
+        ["pydine.nulls.moments", "_Shifts.__call__", "sleep"],
         ["test", "data.csv", "-x", "x", "-y", "y", "--permutations", "9999"],
     ),
     "a report": (

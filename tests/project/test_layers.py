@@ -121,7 +121,7 @@ def test_there_is_a_layer_for_what_there_is_and_for_nothing_else():
         ("latents", "from pydine.work.tasks import UnitTask", []),
         ("latents", "from pydine.bases.closed_form import is_singular", ["bases"]),
         ("bases", "from pydine.latents.flows import Latents", []),
-        ("bases", "from pydine.nulls.blocks import statistic", ["nulls"]),
+        ("bases", "from pydine.nulls.moments import Moments", ["nulls"]),
         ("bases", "import pydine", ["pydine"]),
         ("nulls", "from pydine.bases.closed_form import is_singular", []),
         ("nulls", "from pydine.answers.policy import Verdict", ["answers"]),

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import pydine
-from pydine.nulls.blocks import adjusted
+from pydine.nulls.pvalues import adjusted
 from pydine.questions.pairwise import pairwise_information
 
 MATRICES = ("values", "standard_errors", "pvalues", "adjusted_pvalues")

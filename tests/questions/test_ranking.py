@@ -170,3 +170,15 @@ def test_a_copy_adds_nothing_and_stops_nothing(data):
 def test_unknown_columns_are_refused(data):
     with pytest.raises(ValueError, match="the nearest name is 'y'"):
         rank(data, "Y")
+
+
+def test_columns_say_where_their_dependence_shows():
+    rng = np.random.default_rng(0)
+    line, bend, turning, noise = rng.standard_normal((4, 400))
+    y = line + 0.7 * bend**2 + np.sign(line) * turning + 0.5 * noise
+    ranking = rank({"line": line, "bend": bend, "turning": turning, "y": y}, "y")
+    shown = {column.name: column.shows for column in ranking}
+    assert shown["line"] == "correlation"
+    assert shown["bend"] == "bent"
+    assert shown["turning"] in {"spread", "changes with z"}
+    assert type(ranking).from_json(ranking.to_json()).columns[0].shows == ranking.columns[0].shows

@@ -9,7 +9,7 @@ import pytest
 
 import pydine
 from cluster_data import GIVEN, columns
-from pydine.nulls.blocks import adjusted
+from pydine.nulls.pvalues import adjusted
 from pydine.questions import wide
 from pydine.questions.pairs import asked
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import pydine
-from pydine.nulls.blocks import adjusted
+from pydine.nulls.pvalues import adjusted
 from pydine.questions.ranking import rank
 from pydine.report import make_report, to_html
 from pydine.report.calibration import check_flows

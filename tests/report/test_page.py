@@ -38,6 +38,10 @@ def test_names_stay_text(hostile_page):
     assert data_of(hostile_page)["names"] == [printable(text) for text in hostile_frame()]
 
 
+def test_the_page_says_where_dependence_shows(page):
+    assert "<small>correlation</small></td>" in page
+
+
 def test_the_page_loads_nothing(page):
     parsed = Tags()
     parsed.feed(page)

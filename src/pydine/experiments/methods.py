@@ -18,8 +18,7 @@ from pydine.baselines import Baseline, distribution
 from pydine.baselines.gaussian import oracle
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.runner import Method, Outcome
-from pydine.nulls.analytic import STATISTICS
-from pydine.nulls.blocks import simes
+from pydine.nulls.moments import BLOCKS, combined
 from pydine.results import IndependenceTestResult
 
 PERMUTATIONS = 100  # as in the paper
@@ -105,9 +104,8 @@ def label(method: str) -> str:
 
 def combined_pvalue(result: IndependenceTestResult) -> float:
     """The analytic p-value of a test's fit, which has no ties, whatever its method was."""
-    weights = STATISTICS[result.kind]
-    used = np.flatnonzero(weights)
-    return float(simes(np.array(list(result.block_pvalues.values()))[used], weights[used]))
+    blocks = np.array([result.block_pvalues.get(block, 1.0) for block in BLOCKS])
+    return float(combined(result.kind, blocks, has_z=BLOCKS[-1] in result.block_pvalues))
 
 
 def _estimate(data: Dataset, base: str = "auto") -> Outcome:

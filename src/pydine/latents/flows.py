@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydine.latents.functions import FARTHEST_SCORE
 from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap, ThinnedMap
-from pydine.types import FloatArray, RowArray, must_fit
+from pydine.types import FloatArray, IntArray, RowArray, must_fit
 from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
 from pydine.work.plan import Unit
@@ -58,6 +58,12 @@ class Latents:
         Where a latent is the mean over a step's possible latents: the mean of their squares, less 1.
     has_second : tuple of bool
         For which latents `seconds` takes the place of the square.
+    steps : ndarray, shape (dx + dy, 2, n), optional
+        Of the latents that have a second: the ends of each row's step given z, as probabilities.
+    scores : ndarray, shape (dx + dy, n), optional
+        Normal scores of the columns that the latents are made of, in which all that z says is still there.
+    codes : tuple of three ndarrays of int, shape (n,), optional
+        Where all columns are discrete: which combination of values of x, of y and of z each row has.
     """
 
     dimensions: tuple[int, int, int]
@@ -74,6 +80,9 @@ class Latents:
     sides: tuple[str, str] = ("x", "y")
     seconds: FloatArray | None = None
     has_second: tuple[bool, ...] = ()
+    steps: FloatArray | None = None
+    scores: FloatArray | None = None
+    codes: tuple[IntArray, IntArray, IntArray] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -117,6 +126,8 @@ class Latents:
             unlearned=tuple(self.unlearned[i] for i in columns) if self.unlearned else (),
             seconds=None if self.seconds is None else self.seconds[columns],
             has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
+            steps=None if self.steps is None else self.steps[columns],
+            scores=None if self.scores is None else self.scores[columns] * signs[:, None],
         )
         found.__dict__["_functions"] = self._functions  # z is the same: its functions are evaluated and kept once
         if "outwards" in self.__dict__:  # an order that is known stays, above all that of `shifted`

@@ -275,6 +275,7 @@ class Workshop:
             None if values is None else values[:, projection.chosen],
             two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
             unlearned=tuple(m.unit.unlearned * _of_z(unit, dz) for unit, m in zip(units, made, strict=True)),
+            scores=self.scores([unit.target for unit in units]) if dz else None,
         )
         if not made[0].by_fold.size:
             return latents

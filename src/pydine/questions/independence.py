@@ -13,8 +13,8 @@ from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
-from pydine.nulls.analytic import STATISTICS, combined, named_order, sides_of, summary
-from pydine.nulls.blocks import BLOCKS
+from pydine.nulls.analytic import STATISTICS, analytic_test, in_words, named_order, summary
+from pydine.nulls.moments import BLOCKS, Moments, combined
 from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
 from pydine.results import IndependenceTestResult
 from pydine.work.cache import UnitCache
@@ -62,8 +62,8 @@ def independence_test(
         Where named columns are found.
     statistic : {"auto", "gaussian", "general"}, default="auto"
         ``"gaussian"``: the information of the latents by the closed form (the paper's), which sees correlation.
-        ``"general"``: squares of the latents against latents and squares, which sees dependence without correlation.
-        ``"auto"``: all of them, with one combined p-value.
+        ``"general"``: squares and waves of the latents, and products with functions of Z, which see dependence without
+        correlation. ``"auto"``: all of them, with one combined p-value.
     method : {"permutation", "analytic"}, default="permutation"
         Whether the null distribution comes from permutations of the latents of Y, or is Wilks': the latter is instant,
         reaches p-values far below 1 / n_permutations, and assumes that latents are close to normal.
@@ -115,30 +115,29 @@ def independence_test(
         information = of_sample(information, answer, sample)
     if isinstance(answer, Verdict):
         warn_if_determined(answer, question)
-        every = dict.fromkeys(BLOCKS, answer.pvalue)
+        every = in_words(np.full(len(BLOCKS), answer.pvalue), bool(question.given))
         return IndependenceTestResult(answer.value, answer.pvalue, information, level, statistic, method, None, every)
-    sides = sides_of(answer.latents, studentised=algorithm != "paper")
-    blocks = sides.statistics()
-    pvalues = sides.pvalues(blocks)
-    value, null = summary(statistic, blocks, pvalues), None
+    moments = Moments.of(answer.latents, studentised=algorithm != "paper")
+    pvalues, has_z = moments.pvalues(), moments.has_z
+    value, null = summary(statistic, moments.statistics(), pvalues, has_z), None
     if method == "analytic":
-        pvalue = float(combined(statistic, pvalues))
+        pvalue = float(combined(statistic, pvalues, has_z))
     else:
-        permuted = sides.permuted_statistics(n_permutations)
-        null = summary(statistic, permuted, sides.pvalues(permuted))
+        null = summary(statistic, *moments.permuted(n_permutations), has_z)
         reached = int(np.count_nonzero(null >= value * (1.0 - ROUNDING)))
         pvalue = reached / n_permutations if pvalue_formula == "paper" else (reached + 1) / (n_permutations + 1)
-    by_block = dict(zip(BLOCKS, pvalues[named_order(answer.latents)].tolist(), strict=True))
+    by_block = in_words(pvalues[named_order(answer.latents)], has_z)
     return IndependenceTestResult(float(value), pvalue, information, level, statistic, method, null, by_block)
 
 
 def _streamed(answer: Fit, sample: Sample, statistic: str, alpha: float, n_jobs: int | None) -> IndependenceTestResult:
-    """The analytic test of all rows of a table that is larger than memory."""
+    """The analytic test of all rows of a table that is larger than memory; waves are those of its sample."""
     answer, sums = refined(answer, sample, n_jobs)
     blocks = sums.blocks(*sums.variables)
-    pvalues = sums.pvalues(blocks, *sums.variables)
-    value, pvalue = summary(statistic, blocks, pvalues), float(combined(statistic, pvalues))
-    by_block = dict(zip(BLOCKS, pvalues.tolist(), strict=True))
+    pvalues, has_z = analytic_test(answer.latents).block_pvalues, bool(answer.question.given)
+    pvalues[: len(blocks)] = sums.pvalues(blocks, *sums.variables)
+    value, pvalue = summary(statistic, blocks, pvalues, has_z), float(combined(statistic, pvalues, has_z))
+    by_block = in_words(pvalues, has_z)
     information = answer.information
     return IndependenceTestResult(float(value), pvalue, information, alpha, statistic, "analytic", None, by_block)
 

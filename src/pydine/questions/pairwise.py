@@ -15,7 +15,7 @@ from pydine.inputs.columns import frame_library
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, read_variables
-from pydine.nulls.blocks import adjusted
+from pydine.nulls.pvalues import adjusted
 from pydine.questions.pairs.asked import Asked, Shard
 from pydine.questions.pairs.found import Pairs, kinds_of
 from pydine.questions.pairs.parted import Parted

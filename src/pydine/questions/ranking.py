@@ -24,7 +24,7 @@ from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
 from pydine.nulls.analytic import analytic_test
-from pydine.nulls.blocks import adjusted
+from pydine.nulls.pvalues import adjusted
 from pydine.questions.features.rest import rest_of
 from pydine.results import InformationEstimate
 from pydine.results.records import Record
@@ -60,6 +60,9 @@ class RankedColumn(Record):
     adds_nothing : bool
         Whether, given the rest, independence is not rejected at the ranking's level: nothing was found, which is no
         proof that nothing is there.
+    shows : str, default=""
+        Where dependence given the rest shows: as "correlation", "bent", "spread", "any shape" or "changes with z".
+        Empty where it was not tested.
     """
 
     name: str
@@ -70,6 +73,7 @@ class RankedColumn(Record):
     adjusted_alone: float
     adjusted_given_rest: float
     adds_nothing: bool
+    shows: str = ""
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
@@ -233,11 +237,12 @@ def rank(
 
 
 class _Answer(NamedTuple):
-    """An estimate, the p-value of its analytic test, and whether what is given determines a side."""
+    """An estimate, the p-value of its analytic test, whether what is given determines a side, and where it shows."""
 
     information: InformationEstimate
     pvalue: float
     is_determined: bool
+    shows: str = ""
 
 
 @dataclass(frozen=True)
@@ -377,9 +382,10 @@ class _Work:
         for (name, first), q in zip(alone.items(), of_alone, strict=True):
             second, q_rest = known.get(name), float(of_rest.get(name, np.nan))
             information, pvalue = (None, np.nan) if second is None else (second.information, second.pvalue)
+            nothing, shows = q_rest > self.alpha, "" if second is None else second.shows
             columns.append(
                 RankedColumn(
-                    name, first.information, information, first.pvalue, pvalue, float(q), q_rest, q_rest > self.alpha
+                    name, first.information, information, first.pvalue, pvalue, float(q), q_rest, nothing, shows
                 )
             )
         columns.sort(key=lambda column: -column.alone.value)
@@ -423,4 +429,5 @@ class _Asker:
         information = information_of(answer, question)
         if isinstance(answer, Verdict):
             return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
-        return _Answer(information, analytic_test(answer.latents).pvalue, is_determined=False)
+        test = analytic_test(answer.latents)
+        return _Answer(information, test.pvalue, is_determined=False, shows=test.shows)

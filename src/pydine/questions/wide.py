@@ -29,8 +29,7 @@ from pydine.bases.learning import pairs_with_unlearned
 from pydine.disk import replacing
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import Variables, read_variables
-from pydine.nulls.analytic import tile_test, tiles_of
-from pydine.nulls.blocks import Tiles
+from pydine.nulls.tiles import Tiles
 from pydine.questions.streamed.refining import sample_of, warn_sampled
 from pydine.results.wide import WideInformation
 from pydine.show.progress import progress_bar
@@ -129,7 +128,7 @@ def wide_information(
     if len(left) > 1:
         with progress_bar(f"fitting {len(left):,} units", len(left) if variables.given else 0, progress) as step:
             latents, by_fold = workshop.watched(step).very_many(left, variables.given)
-        tiles, nats = tiles_of(latents), nats._replace(dof=latents.dof, unlearned=np.array(latents.unlearned))
+        tiles, nats = Tiles.of(latents), nats._replace(dof=latents.dof, unlearned=np.array(latents.unlearned))
         del latents, workshop
         for tile in _tested(tiles, n_jobs, progress):
             found.add(tile)
@@ -226,7 +225,7 @@ def _tested(tiles: Tiles, n_jobs: int | None, progress: bool | None) -> Iterator
     def test(tile: tuple[slice, slice]) -> _Tile:
         correlations = tiles.correlations(*tile)
         correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
-        pvalues = tile_test(tiles, *tile, correlations)
+        pvalues = tiles.test(*tile, correlations)
         pvalues[correlations == 1.0] = Verdict.INFINITE.pvalue
         return _Tile(*tile, correlations, pvalues)
 

@@ -13,7 +13,7 @@ import numpy as np
 from pydine.answers.settings import Settings
 from pydine.inputs.files import Frame
 from pydine.inputs.kinds import Kind, Kinds
-from pydine.nulls.blocks import adjusted
+from pydine.nulls.pvalues import adjusted
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
 from pydine.report.calibration import FlowFit, check_flows, most_context
@@ -58,7 +58,8 @@ class Answer:
     """The information between two columns in nats, and the test of their independence.
 
     `errors` are standard errors downwards and upwards; `adjusted` is the p-value adjusted for all tests of the report;
-    `n` counts the rows behind the figure; `bound`, the entropy of a discrete side, and `terms` are for the interval.
+    `n` counts the rows behind the figure; `bound`, the entropy of a discrete side, and `terms` are for the interval;
+    `shows` says in words where the test sees dependence, if that is known.
     """
 
     value: float
@@ -70,6 +71,7 @@ class Answer:
     n: int
     bound: float = np.inf
     terms: int = 1
+    shows: str = ""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -375,6 +377,7 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
             told.n_samples,
             min(told.entropies),
             told.terms,
+            column.shows,
         )
         for column in ranking
         if (told := column.given_rest) is not None

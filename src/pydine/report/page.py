@@ -304,8 +304,9 @@ def _ranked(row: Ranked, report: Report, positions: dict[str, int], limit: float
             continue
         faint = " faint" if not answer.adjusted <= report.alpha else ""
         error = f' <small class="wide">± {answer.standard_error:.3f}</small>' if math.isfinite(answer.value) else ""
+        where = f" <small>{answer.shows}</small>" if answer.shows and not faint else ""
         cells += f'<td class="number{faint}">{nats(answer.value)}{error}</td>' + (
-            f'<td class="number wide{faint}">{pvalue(answer.adjusted)}</td>' if is_last else ""
+            f'<td class="number wide{faint}">{pvalue(answer.adjusted)}{where}</td>' if is_last else ""
         )
     button = f'<button type="button" class="link" data-pair="{pair}">{name(row.name, LONGEST_RANKED)}</button>'
     return f'<tr><th scope="row">{button}</th><td>{strip}</td>{cells}</tr>'

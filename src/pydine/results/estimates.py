@@ -337,7 +337,8 @@ class IndependenceTestResult(Record):
     null_distribution : ndarray or None
         The statistic under each permutation, shape (n_permutations,); None for the analytic method.
     block_pvalues : mapping of str to float
-        The analytic p-value of every block: where the dependence shows.
+        The analytic p-value of every block, which says where the dependence shows: ``"correlation"``, ``"bent in x"``,
+        ``"bent in y"``, ``"spread"``, ``"any shape"`` and, given Z, ``"changes with z"``.
     """
 
     statistic: float

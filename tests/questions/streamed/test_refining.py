@@ -14,7 +14,7 @@ from pydine.answers.settings import Settings
 from pydine.inputs import streams
 from pydine.inputs.reading import read_question
 from pydine.latents.scores import ScoreMap
-from pydine.nulls.analytic import sides_of
+from pydine.nulls.moments import Moments
 from pydine.questions.streamed.refining import refined, sample_of
 
 Z = ["z0", "z1"]
@@ -103,7 +103,7 @@ def test_the_second_pass_over_the_rows_of_the_first_changes_nothing(path):
     again, sums = refined(answer, sample)
     assert again.information.value == pytest.approx(answer.information.value, rel=1e-6)
     assert again.information.standard_error == pytest.approx(answer.information.standard_error, rel=1e-3)
-    blocks = sides_of(answer.latents).statistics()
+    blocks = Moments.of(answer.latents).statistics()
     # In standard errors; leverages, which matter less the more rows there are, are not gone through again.
     errors = np.sqrt(2.0 * sums.n * sums.blocks(*sums.variables)), np.sqrt(2.0 * sums.n * blocks)
     np.testing.assert_allclose(*errors, atol=0.05)

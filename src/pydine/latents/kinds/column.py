@@ -47,14 +47,15 @@ Piece = tuple[NDArray[np.intp] | slice, FloatArray]  # rows, and their target fo
 class Residual(NamedTuple):
     """A column (n,) of mean 0 given a context, and a column for its square, of mean 0 up to a function of the context.
 
-    For a step, `second` is the mean square of its latents, less 1. It is None if the square is that of `first` itself,
-    as for a latent. If `is_label`, the column has two values up to a function of the context: its square tells nothing
-    more.
+    For a step, `second` is the mean square of its latents, less 1, and `step` (2, n) holds its ends as probabilities.
+    Both are None if the square is that of `first` itself, as for a latent. If `is_label`, the column has two values up
+    to a function of the context: its square tells nothing more.
     """
 
     first: FloatArray
     second: FloatArray | None = None
     is_label: bool = False
+    step: FloatArray | None = None
 
 
 class Alternatives(NamedTuple):

@@ -109,4 +109,4 @@ def step_residual(lower: tuple[FloatArray, FloatArray], upper: tuple[FloatArray,
     over = np.where(is_point, 1.0, mass)
     first = np.where(is_point, middle, (densities[0] - densities[1]) / over)
     second = np.where(is_point, middle**2 - 1.0, (places[0] * densities[0] - places[1] * densities[1]) / over)
-    return Residual(first, second)
+    return Residual(first, second, step=np.array([lower[0], upper[0]]))

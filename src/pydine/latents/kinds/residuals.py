@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import qr
@@ -15,7 +15,7 @@ from pydine.latents.kinds.conditionals import Conditional, Context, fit_conditio
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.projection import Projection
 from pydine.latents.workshop import SPARE_DOF
-from pydine.types import FloatArray
+from pydine.types import FloatArray, IntArray
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View
 from pydine.work.cache import UnitCache
@@ -57,7 +57,8 @@ class MixedMaker:
         learned = [entry for conditional in known.values() for entry in conditional.units]
         weights = [unit.nonlinear_weight for unit in learned] or [0.0]
         units = tuple(unit for unit in learned if unit.models)
-        return _projected([p[1:] for p in x], [p[1:] for p in y], z, units, float(np.mean(weights)))
+        found = _projected([p[1:] for p in x], [p[1:] for p in y], z, units, float(np.mean(weights)))
+        return None if found is None else replace(found, codes=_codes(columns))
 
 
 def _projected(
@@ -79,6 +80,8 @@ def _projected(
         unprojected, z, functions, nonlinear=nonlinear, least_dof=len(pieces) + SPARE_DOF, dx=dx, values=values
     )
     seconds = np.array([np.zeros(n) if piece.second is None else piece.second for piece, _ in pieces])
+    steps = np.array([np.zeros((2, n)) if piece.step is None else piece.step for piece, _ in pieces])
+    keys = np.array([key for _, key in pieces])
     latents = Latents(
         (dx, len(y), dz),
         unprojected,
@@ -90,12 +93,25 @@ def _projected(
         two_valued=tuple(piece.is_label for piece, _ in pieces),
         seconds=seconds,
         has_second=tuple(piece.second is not None for piece, _ in pieces),
-        view=View.of(np.vstack([np.array([key for _, key in pieces]), z]), dx, len(y)),
+        steps=steps,
+        scores=keys if dz else None,
+        view=View.of(np.vstack([keys, z]), dx, len(y)),
     )
     kept = _independent(latents.both[:dx]), _independent(latents.both[dx:])
     if len(kept[0]) + len(kept[1]) == len(pieces):
         return latents
     return _projected([x[i] for i in kept[0]], [y[i] for i in kept[1]], z, units, nonlinear)
+
+
+def _codes(columns: MixedColumns) -> tuple[IntArray, IntArray, IntArray] | None:
+    """Which combination of values of x, of y and of z each row has, if all columns are discrete."""
+    if columns.cells is None or not all(column.is_discrete for column in (*columns.x, *columns.y)):
+        return None
+    x, y = (
+        np.unique(np.array([column.values for column in side]), axis=1, return_inverse=True)[1].ravel()
+        for side in (columns.x, columns.y)
+    )
+    return x, y, columns.cells
 
 
 def _independent(columns: FloatArray) -> list[int]:

@@ -22,7 +22,8 @@ from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import analytic_test, combined, pairwise_test
+from pydine.nulls.analytic import analytic_test, in_sample, pairwise_test
+from pydine.nulls.moments import combined
 from pydine.nulls.screening import not_gaussian
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs
 from pydine.results import InformationEstimate
@@ -198,6 +199,7 @@ class Asked:
 
         sums = Sums.of(flow, latents, variables, batches, self.settings.n_jobs)
         where = dict(zip(left, variables, strict=True))
+        of_sample = in_sample(latents, variables) if self.test else None
         for k in range(len(found.values)):
             i, j = found.pair(k)
             if i not in where or j not in where or not np.isfinite(found.values[k]):
@@ -208,9 +210,10 @@ class Asked:
                 learned = with_unlearned(value, sum(unlearned), min(len(blocks[left.index(side)]) for side in (i, j)))
                 found.values[k], found.counts[k] = learned.value, sums.n
                 found.below[k], found.above[k], found.errors[k] = learned.errors(error)
-            if self.test:
-                blocks_of_pair = sums.blocks(where[i], where[j])
-                found.pvalues[k] = float(combined("auto", sums.pvalues(blocks_of_pair, where[i], where[j])))
+            if of_sample:
+                squares = sums.pvalues(sums.blocks(where[i], where[j]), where[i], where[j])
+                pvalues = np.concatenate([squares, of_sample(left.index(i), left.index(j))[len(squares) :]])
+                found.pvalues[k] = float(combined("auto", pvalues, has_z=bool(given)))
 
     def _workshop(self) -> Workshop:
         return self.settings.workshop(self.variables.table)
@@ -241,7 +244,7 @@ class Asked:
         del learned  # all pairs: the test needs as much again
         if self.test:
             single = latents if len(starts) == len(columns) else latents.of_columns(starts.tolist(), [])
-            found.pvalues[places] = pairwise_test(leading, single)
+            found.pvalues[places] = pairwise_test(single)
             found.pvalues[np.isinf(found.values)] = Verdict.INFINITE.pvalue
 
     def _informations(self, latents: Latents, leading: FloatArray, starts: RowArray) -> LearnedPairs:

@@ -19,7 +19,8 @@ from pydine.bases.closed_form import gaussian_information, gaussian_standard_err
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.projection import degrees_left, squares_taken
 from pydine.latents.triangular import solve_lower
-from pydine.nulls.blocks import ROOT_OF_SQUARES, closed_form, mean_of_squares, wilks_pvalue
+from pydine.nulls.moments import studentised
+from pydine.nulls.pvalues import closed_form, wilks_pvalue
 from pydine.types import FloatArray
 from pydine.work.execution import in_order
 from pydine.work.threads import one_thread
@@ -85,19 +86,17 @@ class Sums(NamedTuple):
         return len(self.cross_product) // 2
 
     def blocks(self, x: slice, y: slice) -> FloatArray:
-        """The four block statistics of two variables in nats, in the order of `nulls.blocks.BLOCKS`, shape (4,)."""
+        """The four block statistics of two variables in nats, in the order of `nulls.moments.SQUARES`, shape (4,)."""
         found = []
         both = bool(self.squared[x].all() and self.squared[y].all())
         for second in (y, self._squares(y)):
             for first in (x, self._squares(x)):
-                spread = self.fourth[first, second].mean() * self.n / self.dof**2
-                correlations = self._correlations(first, second)
+                skews = None
                 if both and first != x and second != y:
                     moments = [self.third[side, side].mean(axis=1) / self.n for side in (second, first)]
-                    shift = mean_of_squares(np.multiply.outer(*moments), self.n, self.dof)
-                    correlations = correlations / spread**ROOT_OF_SQUARES + shift
-                else:
-                    correlations = correlations / np.sqrt(spread)
+                    skews = np.multiply.outer(*moments)
+                fourth = self.fourth[first, second].mean()
+                correlations = studentised(self._correlations(first, second), fourth, self.n, self.dof, skews)
                 found.append(float(closed_form(correlations[None])[0]))
         return np.array(found)
 

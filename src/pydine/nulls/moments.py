@@ -1,0 +1,358 @@
+"""Moments: cross-products of the latents of two sides, and of functions of them, with their degrees of freedom.
+
+The test looks at correlations of `features`, in blocks:
+
+- "correlation": latents with latents. It is summarised by the Gaussian closed form -0.5 ln det(I - C C'), which is
+  DINE-Gaussian's own information.
+- "bent in x", "bent in y" and "spread": squares with latents, latents with squares, squares with squares.
+- "any shape": waves with waves, as far as the product of their frequencies goes. They are independent, so that their
+  squares are chi-squared: their sum with falling weights, and the largest with a penalty (`pvalues.Cells`).
+- "changes with z": for correlation whose sign changes with z, so that none is left on average. Latents of one side with
+  products of the other's and z (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022), and with waves of the other
+  side before z was taken out of it. These functions are not orthogonal, so that only the largest counts.
+
+Every correlation is studentised by the empirical variance of the rows' products: heteroscedasticity that both sides
+share (from what a flow missed of z, say) would otherwise count as dependence. `row_weights` and `studentised` are the
+one place that knows the variance of a sum over rows.
+
+Squares are skewed, and so are products of squares: a sum S of them has a long upper tail and, divided by the square
+root of their empirical variance V, a long lower one. The third cumulant of S / V^a is 1 - 6a times that of S, and its
+mean is -a times that cumulant (to first order, for S of mean 0 and V of mean 1). So the block where both sides are
+squares is divided by V^(1/6), and its mean is corrected: the result is close to symmetric, and follows Wilks'
+distribution far into the tail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.bases.closed_form import SMALLEST_VARIANCE
+from pydine.latents.flows import Latents
+from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Z_WAVES, Waves, squares_of, turned_of, waves_of
+from pydine.nulls.pvalues import Cells, cauchy, closed_form, wilks_pvalue
+from pydine.nulls.tables import permuted_pvalues, table_pvalue, too_sparse
+from pydine.types import FloatArray, IntArray
+
+Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, n) to their sums of products (m, q, p)
+
+SQUARES = ("correlation", "bent in x", "bent in y", "spread")
+BLOCKS = (*SQUARES, "any shape", "changes with z")
+SHAPE = len(SQUARES)  # fact: the place of "any shape"
+# answer: what a block counts. Half is correlation, the paper's own and the most common; squares have one block for each
+# pair of sides, the two others have more to look at. Blocks that a question does not have leave theirs to the others.
+WEIGHTS = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 2.0])
+CORRELATION_SHARE = 0.5  # answer: see WEIGHTS
+DECAY = 0.6  # answer: weight of a wave beside the next slower one, in sums over pairs of waves
+ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness
+
+
+def row_weights(leverages: FloatArray) -> FloatArray:
+    """Factors (n,) on rows' products of squared residuals: 1 / (1 - leverage)^2, normalised; 0 for rows left out.
+
+    The larger the leverage of a row, the smaller are its residuals on both sides, which would look like shared
+    heteroscedasticity. Squared residuals divided by 1 - leverage are free of that (MacKinnon and White's HC2).
+    """
+    left, n = 1.0 - leverages, len(leverages)
+    counted = left > LEAST_LEFT  # the residuals of the other rows are too small to tell their variance
+    spread: FloatArray = np.where(counted, (left.mean() / np.maximum(left, LEAST_LEFT)) ** 2, 0.0) * n / counted.sum()
+    return spread
+
+
+def studentised(
+    correlations: FloatArray, fourth: FloatArray | float, n: int, dof: float, skews: FloatArray | None = None
+) -> FloatArray:
+    """Correlations over their standard errors, times that of independent rows.
+
+    Parameters
+    ----------
+    correlations : ndarray
+        Summed products of features whose sums of squares are `dof`, divided by `dof`.
+    fourth : ndarray or float
+        Summed products of the squares of these features.
+    n : int
+    dof : float
+    skews : ndarray, optional
+        Products of both sides' third moments, where both are squares: with the power that removes skewness.
+    """
+    variances = fourth * (n / dof**2)
+    if skews is None:
+        return correlations / variances**ROOT
+    return correlations / variances**ROOT_OF_SQUARES + skews * (ROOT_OF_SQUARES * n * n / dof**3)
+
+
+def third_moments(columns: FloatArray) -> FloatArray:
+    """Mean product of each column (d, n) with the rows' mean squares over all columns, shape (d,)."""
+    moments: FloatArray = columns @ (columns * columns).mean(axis=0) / columns.shape[1]
+    return moments
+
+
+def shares_of(statistic: str, has_z: bool) -> FloatArray:
+    """The weights of `BLOCKS` in a statistic, which sum to 1, shape (6,)."""
+    shares: FloatArray = WEIGHTS * np.where(np.arange(len(BLOCKS)) == len(BLOCKS) - 1, float(has_z), 1.0)
+    shares /= shares.sum()
+    first = {"auto": CORRELATION_SHARE, "gaussian": 1.0, "general": 0.0}[statistic]
+    shares *= 1.0 - first
+    shares[0] = first
+    return shares
+
+
+def combined(statistic: str, pvalues: FloatArray, has_z: bool) -> FloatArray:
+    """The blocks' p-values (..., 6) combined into one, shape (...)."""
+    return cauchy(pvalues, shares_of(statistic, has_z))
+
+
+def wave_cells(orders_x: NDArray[np.intp], orders_y: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    """Weights and degrees of pairs of waves, both 0 for pairs that do not count, shape (dy, K, dx, K)."""
+    frequency = np.arange(1.0, LARGEST_DEGREE + 1.0)
+    x, y = (np.where(frequency <= orders[:, None], frequency, np.inf) for orders in (orders_x, orders_y))
+    degrees, counted = np.multiply.outer(y, x), np.multiply.outer(y, x) <= LARGEST_DEGREE
+    return np.where(counted, DECAY ** (np.add.outer(y, x) - 2.0), 0.0), np.where(counted, degrees, 0.0)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Features of two sides; latents and squares are whitened so that their cross-product is dof times the identity.
+
+    Parameters
+    ----------
+    x, y : tuple of two ndarrays, shapes (dx, n) and (dy, n)
+        Latents and squares.
+    dof : float
+        Degrees of freedom of the rows after projection.
+    leverages : ndarray, shape (n,), or None
+        Leverages of the rows in the projection; without them nothing is studentised, as in the paper.
+    squared : bool
+        Whether the second array of each side holds true squares, and not columns that take their place.
+    waves : tuple of two Waves, optional
+        Without them, there is no block of any shape.
+    turned : tuple of two ndarrays, shapes (dx, m, n) and (dy, m, n), optional
+        Latents times functions of z.
+    codes : tuple of three ndarrays of int, shape (n,), optional
+        Which values of x, of y and of z each row has, if all are discrete: their table then takes the place of waves.
+    labels : bool
+        Whether both sides have but labels, without any order.
+    """
+
+    x: tuple[FloatArray, FloatArray]
+    y: tuple[FloatArray, FloatArray]
+    dof: float
+    leverages: FloatArray | None
+    squared: bool = True
+    waves: tuple[Waves, Waves] | None = None
+    turned: tuple[FloatArray, FloatArray] | None = None
+    codes: tuple[IntArray, IntArray, IntArray] | None = None
+    labels: bool = False
+
+    @classmethod
+    def of(cls, latents: Latents, *, studentised: bool = True) -> Moments:
+        """Features of latents, with the same functions of z projected out of all, in canonical order."""
+        seen = latents.seen()
+        columns = seen.both / seen.both.std(axis=1, keepdims=True)
+        (squares, squared), dx, rows = squares_of(columns, seen), seen.dimensions[0], seen.outwards
+        waves, turned = waves_of(columns, seen), turned_of(columns, seen)[:, :, rows] if seen.dimensions[2] else None
+        values = waves.values[:, :, rows]
+        columns, squares = columns[:, rows], squares[:, rows]
+        return cls.whitened(
+            (columns[:dx], squares[:dx]),
+            (columns[dx:], squares[dx:]),
+            seen.dof,
+            seen.leverages[rows] if studentised else None,
+            bool(squared.all()),
+            (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
+            None if turned is None else (turned[:dx], turned[dx:]),
+            None if seen.codes is None or too_sparse(*seen.codes) else seen.codes,
+            all(seen.two_valued),
+        )
+
+    @classmethod
+    def whitened(
+        cls,
+        x: tuple[FloatArray, FloatArray],
+        y: tuple[FloatArray, FloatArray],
+        dof: float,
+        leverages: FloatArray | None,
+        squared: bool = True,
+        *more: object,
+    ) -> Moments:
+        """Whiten latents and squares, shapes (dx, n) and (dy, n), from which functions of z were projected out."""
+        white = [(_white(side[0], dof), _white(side[1], dof)) for side in (x, y)]
+        return cls(white[0], white[1], dof, leverages, squared, *more)  # type: ignore[arg-type]
+
+    @property
+    def has_z(self) -> bool:
+        """Whether there is a block of what changes with z."""
+        return self.turned is not None
+
+    def statistics(self) -> FloatArray:
+        """The statistics of latents and squares in nats, in the order of `SQUARES`, shape (4,)."""
+        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
+        blocks: FloatArray = self._squares(_as_they_are, 1.0, spread)[0]
+        return blocks
+
+    def pvalues(self) -> FloatArray:
+        """P-values of all blocks under independence, in the order of `BLOCKS`, shape (6,)."""
+        pvalues: FloatArray = self._pvalues(_as_they_are, self.statistics()[None], is_sample=True)[0]
+        if self.codes is not None:
+            pvalues[self._of_table] = table_pvalue(*self.codes)
+        return pvalues
+
+    @property
+    def _of_table(self) -> slice:
+        """The blocks for which the table speaks: all if there are but labels, whose correlations it has exactly."""
+        return slice(None) if self.labels else slice(SHAPE, SHAPE + 1)
+
+    def permuted(self, n_permutations: int) -> tuple[FloatArray, FloatArray]:
+        """Statistics (n_permutations, 4) and p-values (n_permutations, 6) with the rows of y permuted.
+
+        The rows of both sides are put in random orders, and y is shifted cyclically against x: each shift is as random
+        a permutation as any other, and the sums of products for all n shifts are one product with a circulant matrix,
+        computed by Fourier transforms. If more than n permutations are needed, other random orders follow. The draws
+        have a fixed seed, and rows must come in a canonical order, so that the same data have the same null
+        distribution.
+
+        Permuted rows no longer lie in the space that the projection left, so their correlations are too small by a
+        factor of sqrt(dof / n), and are divided by it.
+        """
+        n, rng = self.x[0].shape[1], np.random.default_rng(n_permutations)
+        factor = 1.0 if self.leverages is None else float(np.sqrt(n / self.dof))  # the paper's are left as they are
+        statistics, pvalues = [], []
+        for start in range(0, n_permutations, n):
+            shifts = _Shifts.draw(n, min(n, n_permutations - start), rng)
+            statistics.append(self._squares(shifts, factor, 1.0))
+            pvalues.append(self._pvalues(shifts, statistics[-1], is_sample=False))
+        found = np.vstack(pvalues)
+        if self.codes is not None:
+            found[:, self._of_table] = permuted_pvalues(*self.codes, n_permutations, rng)[:, None]
+        return np.vstack(statistics), found
+
+    def _squares(self, products: Products, factor: float, spread: FloatArray | float) -> FloatArray:
+        """Statistics of latents and squares for each of m arrangements of the rows of y, shape (m, 4).
+
+        Correlations are multiplied by `factor`, and the rows' products of squared residuals, of which the variances are
+        made, by `spread`.
+        """
+        n, dx, x = self.x[0].shape[1], len(self.x[0]), np.vstack(self.x)
+        x_sizes = np.stack([(part * part).mean(axis=0) for part in self.x]) * spread
+        columns = []
+        for j, y in enumerate(self.y):  # the order of BLOCKS: x runs fastest
+            sums = products(x, y) / self.dof
+            blocks = sums.reshape(len(sums), len(y), 2, dx)
+            found = [blocks[:, :, i] for i in range(2)]
+            if self.leverages is not None:
+                fourth = products(x_sizes, (y * y).mean(axis=0, keepdims=True))[..., None]  # (m, 1, 2, 1)
+                skews = np.multiply.outer(third_moments(y), third_moments(self.x[1]))
+                both = (None, skews if j == 1 and self.squared else None)
+                found = [studentised(found[i], fourth[:, :, i], n, self.dof, both[i]) for i in range(2)]
+            columns += [closed_form(block * factor) for block in found]
+        return np.stack(columns, axis=1)
+
+    def _pvalues(self, products: Products, statistics: FloatArray, is_sample: bool) -> FloatArray:
+        """P-values of all blocks for m arrangements of the rows, from the statistics (m, 4), shape (m, 6)."""
+        found = np.ones((len(statistics), len(BLOCKS)))
+        found[:, :4] = wilks_pvalue(statistics, len(self.x[0]), len(self.y[0]), self.dof)
+        if self.waves is not None and self.codes is None:
+            found[:, SHAPE] = self._any_shape(products, self.waves, is_sample)
+        if self.turned is not None:
+            found[:, -1] = self._changing(products, self.turned, is_sample)
+        return found
+
+    def _any_shape(self, products: Products, waves: tuple[Waves, Waves], is_sample: bool) -> FloatArray:
+        """P-values of waves with waves, shape (m,).
+
+        Without z, independent columns in any order are as likely as in any other, so that the variance of a sum of
+        products is known; so it is under permutation. With z, waves are made of residuals that are divided by the root
+        of 1 - leverage, and the projection takes less out of slow ones again than out of fast ones: the factors on rows
+        lie between those of the two.
+        """
+        x, y = waves
+        n, (weights, degrees) = x.values.shape[2], wave_cells(x.orders, y.orders)
+        spread = None
+        if is_sample and self.has_z and self.leverages is not None:
+            spread = np.sqrt(row_weights(self.leverages))
+        share = self.dof / n if is_sample else 1.0
+        total, largest = np.zeros(1), np.full(1, -np.inf)
+        counted = degrees.reshape(len(y.values) * LARGEST_DEGREE, -1)
+        for right, weight, degree in zip(
+            y.values.reshape(-1, 1, n), weights.reshape(counted.shape), counted, strict=True
+        ):
+            if not (used := degree > 0.0).any():
+                continue
+            left = x.values.reshape(-1, n)[used]
+            sizes = n if spread is None else products(left * left * spread, right * right)[:, 0]
+            squares = products(left, right)[:, 0] ** 2 * (share / sizes)
+            total = total + squares @ weight[used]
+            largest = np.maximum(largest, (squares - 2.0 * np.log(degree[used])).max(axis=1))
+        every = degrees > 0.0
+        return Cells.of(weights[every], degrees[every]).pvalues(total, largest) if every.any() else np.ones(1)
+
+    def _changing(self, products: Products, turned: tuple[FloatArray, FloatArray], is_sample: bool) -> FloatArray:
+        """P-values of products of latents with functions of z, shape (m,); functions stay with rows of their side."""
+        (x, _), (y, _), n = self.x, self.y, self.x[0].shape[1]
+        spread = row_weights(self.leverages) if is_sample and self.leverages is not None else 1.0
+        degrees, share = turn_degrees(turned[0].shape[1] - Z_WAVES), self.dof / n if is_sample else 1.0
+        x_turned, y_turned = (side.reshape(-1, n) for side in turned)
+        sums = [products(x_turned, y), products(x, y_turned).transpose(0, 2, 1)]
+        sizes = [products(x_turned**2 * spread, y**2), products(x**2 * spread, y_turned**2).transpose(0, 2, 1)]
+        largest = np.full(1, -np.inf)
+        for one, size in zip(sums, sizes, strict=True):
+            penalties = 2.0 * np.log(np.tile(degrees, one.shape[2] // len(degrees)))
+            largest = np.maximum(largest, (changes(one, size) * share - penalties).max(axis=(1, 2)))
+        return turn_cells(np.tile(degrees, 2 * len(x) * len(y))).of_largest(largest)
+
+
+def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:
+    """Squared sums of products over their variances; 0 where a function of z is 0 throughout."""
+    squares: FloatArray = sums * sums / np.maximum(variances, SMALLEST_VARIANCE)
+    return squares
+
+
+def turn_cells(degrees: FloatArray) -> Cells:
+    """The null distribution of the largest of `changes` with these degrees."""
+    return Cells.of(np.ones(len(degrees)), degrees)
+
+
+def turn_degrees(dz: int) -> FloatArray:
+    """Degrees of `turned_of`, shape (dz + K,): columns of z, each of which both sides have, share the place of one."""
+    return np.append(np.full(dz, 2.0 * dz), np.arange(1.0, Z_WAVES + 1.0))
+
+
+def _as_they_are(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Sums over rows of x (p, n) times y (q, n), shape (1, q, p)."""
+    sums: FloatArray = (y @ x.T)[None]
+    return sums
+
+
+@dataclass(frozen=True)
+class _Shifts:
+    """Sums of products with the rows of x and y in random orders (n,), and y shifted by each of `steps` (m,) rows."""
+
+    x_order: NDArray[np.intp]
+    y_order: NDArray[np.intp]
+    steps: NDArray[np.intp]
+
+    @classmethod
+    def draw(cls, n: int, count: int, rng: np.random.Generator) -> _Shifts:
+        """Draw orders of n rows, and `count` different shifts."""
+        return cls(rng.permutation(n), rng.permutation(n), rng.choice(n, count, replace=False))
+
+    def __call__(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Sum over rows of x (p, n) times y (q, n), shape (m, q, p)."""
+        from scipy.fft import irfft, rfft  # half as long to import as all of this package
+
+        n = x.shape[1]
+        backwards = np.conj(rfft(x[:, self.x_order]))
+        sums = np.empty((len(self.steps), len(y), len(x)))
+        for i, column in enumerate(y):
+            sums[:, i] = irfft(backwards * rfft(column[self.y_order]), n)[:, self.steps].T
+        return sums
+
+
+def _white(columns: FloatArray, dof: float) -> FloatArray:
+    """Columns (d, n) times the inverse root of their cross-product: in another order, each is still what it was."""
+    sizes, directions = np.linalg.eigh(columns @ columns.T / dof)
+    white: FloatArray = (directions / np.sqrt(sizes)) @ directions.T @ columns
+    return white

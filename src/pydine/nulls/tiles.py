@@ -1,0 +1,198 @@
+"""`Moments` of all pairs of many columns, by matrix products, for two sets of columns at a time.
+
+The blocks, and what they are divided by, are those of `moments`. Waves are computed for one set of columns after the
+other: those of all would not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import EllipsisType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.latents.flows import Latents
+from pydine.nulls.features import LARGEST_DEGREE, squares_of, turned_of, waves_of
+from pydine.nulls.moments import (
+    BLOCKS,
+    DECAY,
+    SHAPE,
+    changes,
+    combined,
+    row_weights,
+    studentised,
+    turn_cells,
+    turn_degrees,
+    wave_cells,
+)
+from pydine.nulls.pvalues import Cells, beta_pvalues
+from pydine.types import FloatArray
+
+Chosen = EllipsisType | tuple[NDArray[np.intp], ...]
+
+COLUMNS_AT_ONCE = 16  # memory: columns whose waves are made together, so that they stay in the processor's cache
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Features of many columns.
+
+    Parameters
+    ----------
+    columns, squares : ndarray, shape (p, n)
+        Latents and their squares, with functions of z projected out of both, scaled to a cross-product of `dof`.
+    squared : ndarray of bool, shape (p,)
+        Which of `squares` are true squares, and not columns that take their place.
+    spread : ndarray, shape (n,)
+        Factors on the rows' products of squared residuals.
+    dof : float
+    latents : Latents or None
+        Where waves and functions of z come from; without them, there are only the blocks of columns and squares.
+    """
+
+    columns: FloatArray
+    squares: FloatArray
+    squared: NDArray[np.bool_]
+    spread: FloatArray
+    dof: float
+    latents: Latents | None = None
+
+    @classmethod
+    def of(cls, latents: Latents) -> Tiles:
+        """All columns of latents."""
+        unit = latents.both / latents.both.std(axis=1, keepdims=True)
+        squares, squared = squares_of(unit, latents)
+        return cls.scaled(unit, squares, squared, latents.dof, latents.leverages, latents)
+
+    @classmethod
+    def scaled(
+        cls,
+        columns: FloatArray,
+        squares: FloatArray,
+        squared: NDArray[np.bool_],
+        dof: float,
+        leverages: FloatArray,
+        latents: Latents | None = None,
+    ) -> Tiles:
+        """Scale columns and squares, in place."""
+        for part in (columns, squares):
+            part /= np.sqrt(np.einsum("ij,ij->i", part, part) / dof)[:, None]
+        return cls(columns, squares, squared, row_weights(leverages), dof, latents)
+
+    def correlations(self, first: slice, second: slice) -> FloatArray:
+        """Correlations of two sets of columns, not studentised, shape (p1, p2)."""
+        products: FloatArray = self.columns[first] @ self.columns[second].T / self.dof
+        return products
+
+    def test(self, first: slice, second: slice, correlations: FloatArray, chosen: Chosen = ...) -> FloatArray:
+        """P-values of the chosen pairs of two sets of columns, whose `correlations` (p1, p2) are known."""
+        return combined("auto", self.pvalues(first, second, correlations, chosen), self.has_z)
+
+    def pvalues(self, first: slice, second: slice, correlations: FloatArray, chosen: Chosen = ...) -> FloatArray:
+        """P-values of the blocks of pairs, the last axis over `BLOCKS`.
+
+        Of all pairs (p1, p2, 6), or of those chosen by two arrays of positions, (pairs, 6).
+        """
+        found = np.ones((len(BLOCKS), *correlations[chosen].shape))
+        for i, block in enumerate(self._squares(first, second, correlations)):
+            found[i] = beta_pvalues(block[chosen], self.dof)
+        if self.latents is not None:
+            found[SHAPE] = self._any_shape(first, second, chosen)
+            if self.has_z:
+                found[-1] = self._changing(first, second, chosen)
+        return np.moveaxis(found, 0, -1)
+
+    @property
+    def has_z(self) -> bool:
+        """Whether there is a block of what changes with z."""
+        return self.latents is not None and self.latents.dimensions[2] > 0
+
+    def _squares(self, first: slice, second: slice, correlations: FloatArray) -> Iterator[FloatArray]:
+        """Studentised correlations of latents and squares, each (p1, p2), in the order of `SQUARES`."""
+        n, x, y = len(self.spread), *((self.columns[side], self.squares[side]) for side in (first, second))
+        plain = correlations
+        for j, i in np.ndindex(2, 2):
+            if j > i and first == second:
+                yield plain.T  # the block before, of the same columns
+                continue
+            products = correlations if i == j == 0 else x[i] @ y[j].T / self.dof
+            fourth = (x[i] * x[i] * self.spread) @ (y[j] * y[j]).T
+            plain = studentised(products, fourth, n, self.dof)
+            if i == j == 1:
+                skews = [np.einsum("ij,ij,ij->i", part, part, part) / n for part in (x[1], y[1])]
+                both = np.logical_and.outer(self.squared[first], self.squared[second])
+                mended = studentised(products, fourth, n, self.dof, np.multiply.outer(*skews))
+                plain = np.where(both, mended, plain)
+            yield plain
+
+    def _any_shape(self, first: slice, second: slice, chosen: Chosen) -> FloatArray:
+        """P-values of waves with waves, of the chosen pairs."""
+        x, x_orders = self._waves(first)
+        is_one = first == second
+        y, y_orders = (x, x_orders) if is_one else self._waves(second)
+        total, largest = (np.full((x.shape[1], y.shape[1]), start) for start in (0.0, -np.inf))
+        for j, k in np.ndindex(LARGEST_DEGREE, LARGEST_DEGREE):
+            degree = (j + 1.0) * (k + 1.0)
+            if degree > LARGEST_DEGREE or (is_one and k > j):  # or the transpose of another
+                continue
+            squares = self._squared_products(x[j], y[k])
+            total += squares * (DECAY ** (j + k) * (0.5 if is_one and j == k else 1.0))
+            squares -= 2.0 * np.log(degree)
+            np.maximum(largest, squares, out=largest)
+        if is_one:
+            total, largest = total + total.T, np.maximum(largest, largest.T)
+        orders = np.broadcast_arrays(x_orders[:, None], y_orders)
+        return _by_orders(total[chosen], largest[chosen], orders[0][chosen], orders[1][chosen])
+
+    def _squared_products(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Squared sums of products of waves (p1, n) and (p2, n) over their variances, shape (p1, p2)."""
+        squares = x @ y.T
+        squares *= squares
+        sizes = (x * x * np.sqrt(self.spread)) @ (y * y).T if self.has_z else x.shape[1]
+        squares *= self.dof / x.shape[1] / sizes
+        return squares
+
+    def _waves(self, chosen: slice) -> tuple[FloatArray, NDArray[np.intp]]:
+        """Waves of some columns (K, p, n), and how many count (p,)."""
+        some = range(*chosen.indices(len(self.columns)))
+        values, orders = np.empty((LARGEST_DEGREE, len(some), len(self.spread))), np.empty(len(some), dtype=np.intp)
+        for i in range(0, len(some), COLUMNS_AT_ONCE):
+            here = slice(some.start + i, min(some.start + i + COLUMNS_AT_ONCE, some.stop))
+            waves = waves_of(self.columns[here] * np.sqrt(len(self.spread) / self.dof), self._given, here)
+            place = slice(i, i + COLUMNS_AT_ONCE)
+            values[:, place], orders[place] = waves.values.transpose(1, 0, 2), waves.orders
+        return values, orders
+
+    def _changing(self, first: slice, second: slice, chosen: Chosen) -> FloatArray:
+        """P-values of products with functions of z, of the chosen pairs."""
+        x, y, degrees = self.columns[first], self.columns[second], turn_degrees(len(self._given.z))
+        x_turned, y_turned = (turned_of(self.columns[side], self._given, side) for side in (first, second))
+        cells = [(x_turned[:, k], y, degree) for k, degree in enumerate(degrees)]
+        cells += [(x, y_turned[:, k], degree) for k, degree in enumerate(degrees)]
+        largest = np.full((len(x), len(y)), -np.inf)
+        for left, right, degree in cells:
+            squares = changes(left @ right.T, (left * left * self.spread) @ (right * right).T)
+            np.maximum(largest, squares * (self.dof / x.shape[1]) - 2.0 * np.log(degree), out=largest)
+        return turn_cells(np.array([degree for _, _, degree in cells])).of_largest(largest[chosen])
+
+    @property
+    def _given(self) -> Latents:
+        if self.latents is None:
+            raise ValueError("these columns have neither waves nor z")
+        return self.latents
+
+
+def _by_orders(
+    total: FloatArray, largest: FloatArray, x_orders: NDArray[np.intp], y_orders: NDArray[np.intp]
+) -> FloatArray:
+    """P-values of sums and maxima of pairs of columns with so many waves, all of one shape."""
+    found = np.ones(total.shape)
+    for of_x in np.unique(x_orders):
+        for of_y in np.unique(y_orders):
+            weights, degrees = wave_cells(np.array([of_x]), np.array([of_y]))
+            if (counted := degrees > 0.0).any():
+                here = (x_orders == of_x) & (y_orders == of_y)
+                found[here] = Cells.of(weights[counted], degrees[counted]).pvalues(total[here], largest[here])
+    return found

@@ -1,0 +1,76 @@
+"""Tables of labels: Fisher's exact test, permutations, and orders of labels that do not matter."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2, fisher_exact
+from scipy.stats.contingency import expected_freq
+
+import pydine
+from pydine.nulls.tables import permuted_pvalues, table_pvalue, too_sparse
+
+
+def codes_of(*tables):
+    """Codes x, y and z of rows that have these tables, one for each value of z."""
+    found = [(i, j, k) for k, table in enumerate(tables) for (i, j), c in np.ndenumerate(table) for _ in range(c)]
+    return tuple(np.array(found).T)
+
+
+@pytest.mark.parametrize("table", [[[0, 5], [906, 89]], [[3, 1], [1, 3]], [[8, 2], [1, 5]]])
+def test_two_by_two_is_fisher_s_exact_test(table):
+    exact = fisher_exact(table)[1]
+    assert table_pvalue(*codes_of(np.array(table))) == pytest.approx(exact, rel=1e-9)
+    x, y, _ = codes_of(np.array(table))
+    if len(x) > 20:
+        labels = np.array(["no", "yes"])
+        assert pydine.independence_test(labels[x], labels[y], method="analytic").pvalue == pytest.approx(
+            exact, rel=1e-9
+        )
+
+
+def test_full_tables_have_the_chi_squared_distribution():
+    table = np.array([[120, 90, 100], [100, 110, 105]])
+    g = 2.0 * float((table * np.log(table / expected_freq(table))).sum())
+    assert table_pvalue(*codes_of(table)) == pytest.approx(chi2.sf(g, 2), rel=0.02)
+
+
+@pytest.mark.parametrize("tables", [([[6, 1, 2], [1, 4, 1]],), ([[4, 1], [1, 3]], [[2, 3], [0, 6]])])
+def test_sparse_tables_have_the_distribution_of_permutations(tables):
+    x, y, z = codes_of(*map(np.array, tables))
+    rng = np.random.default_rng(0)
+
+    def g(y):
+        counts = np.zeros((z.max() + 1, x.max() + 1, y.max() + 1))
+        np.add.at(counts, (z, x, y), 1.0)
+        return float((counts * np.log(np.maximum(counts, 1.0))).sum())
+
+    drawn = []
+    for _ in range(3000):
+        permuted = y.copy()
+        for k in np.unique(z):
+            permuted[z == k] = rng.permutation(y[z == k])
+        drawn.append(g(permuted))
+    expected = np.mean(np.array(drawn) >= g(y) - 1e-9)
+    assert table_pvalue(x, y, z) == pytest.approx(expected, rel=0.25)
+
+
+def test_the_order_of_labels_does_not_matter():
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        x, y, z = rng.integers(0, 4, 60), rng.integers(0, 3, 60), rng.integers(0, 2, 60)
+        renamed = table_pvalue(rng.permutation(4)[x], rng.permutation(3)[y], 1 - z)
+        assert table_pvalue(y, x, z) == pytest.approx(table_pvalue(x, y, z), rel=1e-6)
+        assert renamed == pytest.approx(table_pvalue(x, y, z), rel=1e-6)
+
+
+def test_permuted_tables_are_always_the_same_and_uniform():
+    rng = np.random.default_rng(2)
+    x, y, z = rng.integers(0, 3, 200), rng.integers(0, 3, 200), rng.integers(0, 2, 200)
+    first, again = (permuted_pvalues(x, y, z, 400, np.random.default_rng(5)) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert abs(np.mean(first <= 0.1) - 0.1) < 0.02
+
+
+def test_tables_with_more_cells_than_rows_are_too_sparse():
+    rows = np.arange(40)
+    assert too_sparse(rows % 20, rows // 2, np.zeros(40, dtype=int))
+    assert not too_sparse(rows % 2, rows // 20, np.zeros(40, dtype=int))

@@ -7,8 +7,11 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from pydine import DINE, mutual_information
+from pydine.answers.fitting import fit, information_of
+from pydine.answers.settings import Settings
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.sharpening import sharpened
+from pydine.inputs.reading import read_question
 from pydine.units.ladder import LadderSettings
 from shapes import flow_of, gaussian, given_z, latents_of, parabola, parabola_truth, ring
 
@@ -68,13 +71,19 @@ class TestLatents:
         np.testing.assert_array_equal(sharp.seen().outwards, latents.seen().outwards)
 
 
+def estimated(sides, without):
+    """The default estimate without some steps."""
+    question = read_question(*sides)
+    return information_of(fit(question, Settings(without=without)), question)
+
+
 class TestEstimates:
     @pytest.mark.slow
     def test_more_of_a_shape_is_found_given_z(self):
         """Means of eight samples, with the step and without it."""
         truth = parabola_truth(0.4)
         data = [given_z(*parabola(600, 0.4, seed), seed=100 + seed) for seed in range(8)]
-        found, plain = ([estimated(*sides, without=steps) for sides in data] for steps in ((), ("sharpening",)))
+        found, plain = ([estimated(sides, steps) for sides in data] for steps in ((), ("sharpening",)))
         values, before = (np.mean([e.value - e.details["unlearned"] for e in some]) for some in (found, plain))
         assert before + 0.02 < values < truth
         assert np.mean([e.value for e in found]) == pytest.approx(truth, abs=0.12)

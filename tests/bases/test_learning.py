@@ -79,16 +79,14 @@ def test_corrections_are_averaged_by_weight() -> None:
         assert mean == pytest.approx(0.25 * one + 0.75 * other)
 
 
-@given(amounts, amounts, amounts)
-def test_shapes_add_to_the_errors(optimism: float, by_neighbours: float, edge: float) -> None:
+@given(amounts, amounts)
+def test_shapes_add_to_the_errors(optimism: float, edge: float) -> None:
+    """Upwards alone: models miss some of a shape, and edges hide some of it."""
     plain = with_unlearned(0.5, 0.3)
-    assert plain.beside(0.0, 0.0, 0.0) == plain
-    more = plain.beside(optimism, by_neighbours, edge)
-    assert (more.value, more.added) == (plain.value, plain.added)
-    assert more.below >= plain.below
-    assert more.above >= plain.above
-    assert more.above == plain.beside(optimism, 0.0, edge).above  # neighbours only ever add
-    assert more.below == plain.beside(optimism, by_neighbours, 0.0).below  # edges only ever hide
+    assert plain.beside(0.0, 0.0) == plain
+    more = plain.beside(optimism, edge)
+    assert (more.value, more.added, more.below) == (plain.value, plain.added, plain.below)
+    assert more.above >= plain.beside(optimism, 0.0).above >= plain.above
 
 
 def test_many_pairs_are_each_as_one_alone() -> None:
@@ -183,7 +181,7 @@ def test_many_columns_that_act_linearly_are_projected_out(columns: int) -> None:
     z = rng.standard_normal((500, columns))
     (a, b), (x, y) = rng.standard_normal((2, columns)) / np.sqrt(columns), rng.standard_normal((2, 500))
     estimate = pydine.mutual_information(z @ a + x, z @ b + 0.5 * x + np.sqrt(0.75) * y, z)
-    assert 0.0 <= estimate.details["unlearned"] < 0.03
+    assert 0.0 <= estimate.details["unlearned"] < 0.05
     low, high = estimate.confidence_interval(0.95)
     assert low < information(0.25) < high
 

@@ -88,7 +88,7 @@ class TestHeldOut:
         held = dealt(as_latents(rows, 1).outwards, 3)[1]
         changed = rows.copy()
         changed[:, held] = rng.standard_normal((2, len(held)))
-        models = [list(module._Fold.of(data, held).doublings()) for data in (rows, changed)]
+        models = [list(module._Fold.of(data, held, False).doublings()) for data in (rows, changed)]
         for one, other in zip(*models, strict=True):
             np.testing.assert_array_equal(one.means, other.means)
             np.testing.assert_array_equal(one.covariances, other.covariances)

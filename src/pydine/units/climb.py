@@ -14,8 +14,8 @@ from pydine.units.folds import Fold
 from pydine.units.rungs.rung import Rung
 from pydine.units.unit import Model
 
-# answer: a rung is dropped at the end of the climb if that costs less held-out log-likelihood than this, in nats: a
-# fifth of what it takes to begin to count. The mixture hardly changes, and there is less to average over folds.
+# answer: a rung is dropped at the end of the climb if that costs less held-out log-likelihood than this, in nats:
+# the mixture hardly changes, and there is less to average over folds.
 TAKEN_OVER = 0.3
 
 

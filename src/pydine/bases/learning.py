@@ -35,6 +35,8 @@ LEFT, LEFT_BELOW, LEFT_ABOVE = 0.19, 0.1, 0.3
 # other than those reported (benchmarks/own_shapes.py), on which 1.0 to 1.4, 0.5 to 1, 0.3 to 0.5 and 0.7 to 1 do about
 # as well.
 IN_SHAPES, OF_CLASSES, IN_SHAPES_BELOW, IN_SHAPES_ABOVE = 1.2, 0.75, 0.4, 0.8
+# answer: as LEFT_ABOVE, of shapes, in case that sharpening has failed: a checkerboard given z needs it; 0.05 to 0.2 do
+UNSHARPENED_ABOVE = 0.15
 SATURATION = 0.5  # answer: for each nat that may be hidden: the more may be hidden, the smaller the share put back
 STACK_ABOVE = 1.25  # answer: standard error of a stack's value upwards for each nat of optimism: chosen in the same way
 # answer: standard error upwards of the information of classes, as a share of it, for each knot's share of the rows: too
@@ -175,8 +177,10 @@ def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classe
         Weight of classes in the base that has learned the shape, between 0 and 1.
     """
     hidden = np.asarray(0.5 * unlearned @ (squares / (1.0 + squares)))
+    blurred = np.asarray(0.5 * unlearned @ squares)  # if latents had not been sharpened
     added = IN_SHAPES * (1.0 - OF_CLASSES * classes) * hidden
-    return Learned(value + added, added, np.ones(()), IN_SHAPES_BELOW * hidden, IN_SHAPES_ABOVE * hidden)
+    above = np.hypot(IN_SHAPES_ABOVE * hidden, UNSHARPENED_ABOVE * blurred / (1.0 + SATURATION * blurred))
+    return Learned(value + added, added, np.ones(()), IN_SHAPES_BELOW * hidden, above)
 
 
 class LearnedPairs(NamedTuple):

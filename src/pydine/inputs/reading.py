@@ -15,10 +15,22 @@ from pydine.inputs.checks import (
     finite_rows,
     tied_share,
     warn_left_out,
+    warn_of_labels,
     warn_of_ties,
 )
 from pydine.inputs.columns import Columns, Source, read_columns
-from pydine.inputs.kinds import Kind, Kinds, check_kinds, identifier, is_identifier, kind_of, pooled
+from pydine.inputs.kinds import (
+    MOST_LEVELS,
+    Kind,
+    Kinds,
+    check_kinds,
+    count_of,
+    identifier,
+    is_identifier,
+    is_thin,
+    kind_of,
+    pooled,
+)
 from pydine.inputs.table import Question, Table
 
 TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
@@ -173,7 +185,7 @@ def with_kinds(
         By where a column is found: why nothing can be learned from it.
     """
     said = check_kinds(kinds, [name for block in blocks for name in block.names])
-    found, codings, unclear, tied = [], {}, {}, []
+    found, codings, unclear, thin, tied = [], {}, {}, {}, []
     for block in blocks:
         values, every = block.values, []
         for i, name in enumerate(block.names):
@@ -184,6 +196,8 @@ def with_kinds(
             if kind is Kind.NOMINAL:
                 if is_identifier(values[:, i]):
                     unclear[block.where(i)] = identifier(values[:, i])
+                elif is_thin(values[:, i]):
+                    thin[block.where(i)] = count_of(values[:, i])
                 numbers, places = pooled(values[:, i])
                 values = values if values is not block.values else values.copy()
                 values[:, i] = numbers
@@ -192,6 +206,7 @@ def with_kinds(
             every.append(kind)
         found.append(replace(block, values=values, kinds=tuple(every)))
     warn_of_ties(tied)
+    warn_of_labels(thin, len(blocks[0].values))
     return found, codings, unclear
 
 
@@ -223,7 +238,10 @@ def labels_of(question: Question) -> tuple[Labels, ...]:
 
 
 def numbered(block: Columns, known: Labels) -> Columns:
-    """New rows with the numbers that labels had in a fit; a label that is new goes with the rare ones."""
+    """New rows with the numbers that labels had in a fit.
+
+    A label that is new goes with the rare ones if these are one, and has the next number if labels were many.
+    """
     values = block.values
     for i, coding in enumerate(known[: len(block.names)]):
         if coding is None:
@@ -233,7 +251,9 @@ def numbered(block: Columns, known: Labels) -> Columns:
         rest = max(coding.values(), default=0)
         is_pooled = list(coding.values()).count(rest) > 1
         new = [label for label in labels if label not in coding]
-        if new and not is_pooled:
+        if len(coding) > MOST_LEVELS:
+            rest += 1
+        elif new and not is_pooled:
             raise ValueError(f"{block.where(i)} holds the label {new[0]!r}, which was not there in fit.")
         values = values if values is not block.values else values.copy()
         values[:, i] = [coding.get(label, rest) for label in labels]

@@ -26,6 +26,10 @@ class LeftOutWarning(UserWarning):
     """Columns of a table that nothing can be learned from, such as identifiers, are left out."""
 
 
+class CopiesWarning(UserWarning):
+    """Rows stand in the data more than once."""
+
+
 class FewRowsWarning(UserWarning):
     """A column has many labels, and few rows for each."""
 
@@ -103,6 +107,16 @@ def warn_of_ties(tied: Sequence[tuple[str, str, float]]) -> None:
     )
     warning.shares = {name: share for _, name, share in tied}
     warnings.warn(warning, stacklevel=level_of_caller())
+
+
+def warn_of_copies(copies: int, n: int) -> None:
+    """Warn that so many of n rows are copies of others."""
+    many = f"{copies:,} of the {n:,} rows are copies" if copies > 1 else f"One of the {n:,} rows is a copy"
+    warnings.warn(
+        f"{many} of others: each different row is counted once, and intervals are those of {n - copies:,} rows.",
+        CopiesWarning,
+        stacklevel=level_of_caller(),
+    )
 
 
 def warn_of_labels(thin: Mapping[str, int], n: int) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from pydine.inputs.checks import (
     SPARE_ROWS,
     Kept,
@@ -15,10 +17,12 @@ from pydine.inputs.checks import (
     finite_rows,
     tied_share,
     warn_left_out,
+    warn_of_copies,
     warn_of_labels,
     warn_of_ties,
 )
 from pydine.inputs.columns import Columns, Source, read_columns
+from pydine.inputs.copies import distinct_rows
 from pydine.inputs.kinds import (
     MOST_LEVELS,
     Kind,
@@ -90,6 +94,8 @@ def read_question(
     -----
     TiesWarning
         Once, if a column is declared continuous whose values repeat.
+    CopiesWarning
+        If rows stand more than once; each is counted once.
     """
     check_nan_policy(nan_policy)
     blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
@@ -99,7 +105,7 @@ def read_question(
     blocks, codings, unclear = with_kinds(blocks, kinds)
     if unclear:
         blocks[0] = without_identifiers(blocks[0] if many_x else blocks[0].only([]), unclear)
-    return _as_question(blocks, kept, codings)
+    return _as_question(*without_copies(blocks, kept), codings)
 
 
 def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, labels: Sequence[Labels] = ()) -> Question:
@@ -225,6 +231,27 @@ def without_identifiers(block: Columns, unclear: Mapping[str, str]) -> Columns:
     return block.only(left)
 
 
+def without_copies(blocks: list[Columns], kept: Kept) -> tuple[list[Columns], Kept]:
+    """Columns without rows that stand more than once (`copies`), of which a warning tells, and which rows are left."""
+    columns = [column for block in blocks for column in block.values.T]
+    kinds = [kind for block in blocks for kind in block.kinds or (Kind.CONTINUOUS,) * len(block.names)]
+    distinct = distinct_rows(columns, [kind is Kind.CONTINUOUS for kind in kinds])
+    if distinct is None:
+        return blocks, kept
+    n, left = len(distinct), int(distinct.sum())
+    if left < len(columns) + SPARE_ROWS:
+        raise ValueError(
+            f"{enumeration([block.label for block in blocks if block.names])} must have at least "
+            f"{len(columns) + SPARE_ROWS} different rows, but have {left} and copies of them; pass more rows."
+        )
+    warn_of_copies(n - left, n)
+    every = np.ones(n, dtype=np.bool_) if kept is None else kept
+    rows = np.flatnonzero(every)[distinct]
+    remaining = np.zeros(len(every), dtype=np.bool_)
+    remaining[rows] = True
+    return [replace(block, values=np.ascontiguousarray(block.values[distinct])) for block in blocks], remaining
+
+
 def labels_of(question: Question) -> tuple[Labels, ...]:
     """The numbers of labels in the columns of x, of y and of what is given; None for columns of numbers."""
     table = question.table
@@ -336,6 +363,7 @@ def read_variables(
     if unclear:
         blocks[0] = without_identifiers(blocks[0], unclear)
         _check_names(blocks[0], dict(zip(groups or {}, blocks[1:-1], strict=True)), blocks[-1])
+    blocks, kept = without_copies(blocks, kept)
     return _assemble(blocks, [str(name) for name in groups or {}], kept, codings)
 
 

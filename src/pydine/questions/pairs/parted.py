@@ -15,7 +15,7 @@ from pydine.answers.fitting import entropy_of
 from pydine.answers.policy import Verdict
 from pydine.answers.settings import Settings
 from pydine.inputs.callers import level_of_caller
-from pydine.inputs.checks import SPARE_ROWS, FewRowsWarning, TiesWarning, enumeration
+from pydine.inputs.checks import SPARE_ROWS, CopiesWarning, FewRowsWarning, TiesWarning, enumeration
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import check_two_variables, read_variables
@@ -134,7 +134,7 @@ class Parted:
         }
         try:
             with warnings.catch_warnings():
-                for category in (TiesWarning, FewRowsWarning):  # one word for all parts
+                for category in (TiesWarning, FewRowsWarning, CopiesWarning):  # one word for all parts
                     warnings.simplefilter("ignore", category)
                 data = self.presence.part([*columns, *self.given], rows)
                 kinds = {name: self.kinds[name] for name in (*columns, *self.given)}

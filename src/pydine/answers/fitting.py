@@ -147,7 +147,9 @@ class Fit:
 
 
 @one_thread()
-def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | MixedFit | Verdict:
+def fit(
+    question: Question, settings: Settings, workshop: Workshop | None = None, is_part: bool = False
+) -> Fit | MixedFit | Verdict:
     """Fit the flows of a question, and base distributions to their latents.
 
     Parameters
@@ -157,6 +159,8 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         Checked.
     workshop : Workshop, optional
         The workshop of the question's table, if there is one already: what it has made is not made again.
+    is_part : bool
+        Whether the question is a part of another one, and is not taken apart by columns itself.
 
     Returns
     -------
@@ -167,7 +171,8 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         if is_mixed(question):
             from pydine.answers.mixed import fit_mixed_question
 
-            return fit_mixed_question(question, settings, partial(fit, settings=settings), workshop)
+            part = partial(fit, settings=settings, is_part=True)
+            return fit_mixed_question(question, settings, part, workshop, is_part)
         plain = with_plain_given(question)
         workshop, question = (workshop if plain is question else None), plain
     trials = _tune(question, settings) if settings.tune else []

@@ -18,6 +18,7 @@ from pydine.bases.kinds.tables import Codes, TableFit, entropy, fit_table, most_
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.kinds.levels import LevelsColumn
+from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.units.rows import some_of
@@ -34,7 +35,8 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     """Estimate the information between the sides of a question."""
     table = fit_columns_table(columns)
     if table is not None and table.trust == 1.0:
-        found = MixedEstimate(table.value, table.standard_error, table.ratios, table.ratios, {"table": 1.0})
+        held_out = table.ratios if table.held_out is None else table.held_out
+        found = MixedEstimate(table.value, table.standard_error, table.ratios, held_out, {"table": 1.0})
         return replace(found, hidden=table.hidden, bound=entropy_bound(columns))
     few, rows = columns, np.arange(columns.n_rows)
     if columns.n_rows > MOST_ROWS:
@@ -46,7 +48,7 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     if table is None or table.trust == 0.0:
         return found
     share, of_rows = table.trust, table.ratios[rows]
-    value, error = _averaged((share, table.value, table.standard_error), (found.value, found.standard_error))
+    value, error = averaged((share, table.value, table.standard_error), (found.value, found.standard_error))
     ratios = [share * of_rows + (1.0 - share) * part for part in (found.in_sample, found.held_out)]
     weights = {"table": share, **{name: (1.0 - share) * weight for name, weight in found.weights.items()}}
     hidden = (1.0 - share) * found.hidden
@@ -61,7 +63,7 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     )
 
 
-def _averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
+def averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
     """The weighted mean of two values and its standard error, from (weight, value, error) and (value, error).
 
     The error combines each one's own error with its distance from the mean (Buckland, Burnham and Augustin 1997).
@@ -85,7 +87,7 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     if share < 1.0 and (latents := maker.latents(columns)) is not None:
         labels = labels_of(columns)
         plain = closed_form(latents, bound) if labels is None else by_labels(*labels, latents, bound)
-        value, error = _averaged((share, value, error), plain)
+        value, error = averaged((share, value, error), plain)
     return replace(found, value=value, standard_error=error, hidden=share * found.hidden, bound=bound)
 
 
@@ -103,8 +105,8 @@ def by_labels(codes: Codes, side: str, latents: Latents, bound: float) -> tuple[
     It is that of an indicator for each label, without the indicators: half the log-ratio of the latents' determinants
     over all rows and within labels. Squares are there for labels that differ in spread.
     """
-    keys = latents.of(side)
-    is_number = [not is_label for is_label in latents.two_valued[-len(keys) :]]
+    keys, dx = latents.of(side), latents.dimensions[0]
+    is_number = [not is_label for is_label in (latents.two_valued[:dx] if side == "x" else latents.two_valued[dx:])]
     rows = np.vstack([keys, keys[is_number] ** 2])
     rows = rows - rows.mean(axis=1, keepdims=True)
     counts, k = np.bincount(codes), int(codes.max()) + 1
@@ -140,12 +142,18 @@ def entropy_bound(columns: MixedColumns) -> float:
     return min((measure(codes_of_columns(side)) for side in sides), default=np.inf)
 
 
+def has_many(columns: MixedColumns) -> bool:
+    """Whether a question has many labels, and no numbers, not even beside point masses."""
+    every = (*columns.x, *columns.y, *columns.z)
+    has_masses = any(isinstance(column, OrdinalColumn) and len(column.context) > 1 for column in every)
+    return not has_masses and any(isinstance(column, LevelsColumn) for column in every)
+
+
 def fit_columns_table(columns: MixedColumns) -> TableFit | None:
     """The contingency table of a question whose columns are all discrete."""
     if columns.cells is None or not all(column.is_discrete for column in (*columns.x, *columns.y)):
         return None
-    is_many = any(isinstance(column, LevelsColumn) for column in (*columns.x, *columns.y, *columns.z))
-    fitted = fit_sparse if is_many else fit_table
+    fitted = fit_sparse if has_many(columns) else fit_table
     return fitted(codes_of_columns(columns.x), codes_of_columns(columns.y), columns.cells)
 
 

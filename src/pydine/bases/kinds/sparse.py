@@ -66,8 +66,14 @@ def fit_sparse(x: Codes, y: Codes, z: Codes) -> TableFit:
     value = plug_in - (dependent * bias + (1.0 - dependent) * _at_independence(table)) / n
     single = float(cells.number @ (cells.found == 1.0)) / n  # what these rows tell is extrapolated from the others
     error = float(np.hypot(table_error(table), dependent * single * (plug_in - value)))
-    ratios = np.log(dependent * (posterior @ factors)[cells.which] + 1.0 - dependent)
-    return TableFit(value, error, ratios[table.seen], 1.0, max((_most(table, cells) - value) / CHANCE, 0.0))
+    seen, unseen = (
+        np.log(dependent * mean[cells.which] + 1.0 - dependent)[table.seen]
+        for mean in (
+            posterior @ factors,
+            1.0 / np.maximum(posterior @ (1.0 / factors), LEAST_COUNT),  # with one row less
+        )
+    )
+    return TableFit(value, error, seen, 1.0, max((_most(table, cells) - value) / CHANCE, 0.0), unseen)
 
 
 class _Cells(NamedTuple):

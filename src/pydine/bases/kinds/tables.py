@@ -37,6 +37,8 @@ class TableFit(NamedTuple):
         How far the table may count, from 0 to 1: whether there are enough rows for its cells.
     hidden : float
         How much more information there may be that cells have too few rows to show, as a standard error upwards.
+    held_out : ndarray, shape (n,), optional
+        Likewise, by the frequencies of the other rows, where these are smoothed.
     """
 
     value: float
@@ -44,6 +46,7 @@ class TableFit(NamedTuple):
     ratios: FloatArray
     trust: float
     hidden: float = 0.0
+    held_out: FloatArray | None = None
 
 
 def codes_of(columns: FloatArray) -> Codes:

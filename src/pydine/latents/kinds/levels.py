@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.nominal import NominalColumn
 from pydine.types import FloatArray, IntArray, RowArray
+from pydine.units.rows import SEED
 
-# answer: random groups of a label's rows, of which a row is told of three in four, but not of its own. Half of them did
+# answer: random groups of a label's rows, and the share of them that a row is told of, beside its own. Half of them did
 # as well for means, and worse for spreads.
-GROUPS = 8
+GROUPS, TOLD = 8, 0.75
 LEAST_BETWEEN = 1e-9  # guard: least share of a score's variance between labels, which is divided by
 
 
@@ -49,12 +50,14 @@ class LevelsColumn(NominalColumn):
     def learn(self, others: Sequence[Column], marks: NDArray[np.uint64]) -> None:
         """Find what labels say of the other columns of a question: of numbers and steps also how far they spread.
 
-        Which of the others a row is told of follows from `marks` (n,), the rows' hashes.
+        Which of the others a row is told of is drawn. Its hash in `marks` (n,) decides only which draw it gets: what
+        follows from the row's own values would give these away.
         """
-        found = []
-        own = (marks % np.uint64(GROUPS)).astype(np.intp)
-        told = (marks[:, None] >> np.arange(GROUPS, 3 * GROUPS, 2, dtype=np.uint64)) % np.uint64(4) > 0
-        told[np.arange(len(own)), own] = False
+        found, n, rng = [], len(marks), np.random.default_rng(SEED)
+        order = np.lexsort([marks, self.values])
+        own, told = np.empty(n, dtype=np.intp), np.empty((n, GROUPS), dtype=np.bool_)
+        own[order], told[order] = rng.integers(GROUPS, size=n), rng.random((n, GROUPS)) < TOLD
+        told[np.arange(n), own] = False
         for other in others:
             for key in other.order_keys:
                 found.append(self._shrunken(key, own, told))

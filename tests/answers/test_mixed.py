@@ -256,3 +256,26 @@ def test_dependence_that_changes_its_sign_with_z_is_seen():
         number = 0.5 * np.sign(z) * (2 * yes - 1) + noise
         found.append(pydine.mutual_information(yes, number, z).value)
     assert 0.08 < np.mean(found) < 0.15  # 0.111 by quadrature
+
+
+def test_another_column_does_not_hide_what_one_tells():
+    """A rate is a count over years, or 0: beside an unrelated number, densities of both lose sight of the years."""
+    rng = np.random.default_rng(0)
+    years = rng.choice([0.5, 2.5, 6.0, 9.0, 13.0, 16.5, 23.0], N)
+    rate = np.where(rng.random(N) < 0.65, 0.0, np.round((1 + rng.poisson(2.0, N)) / years, 4))
+    frame = pd.DataFrame({"years": years, "rate": rate, "unrelated": rng.standard_normal(N)})
+    alone = pydine.mutual_information("years", "rate", data=frame)
+    for x, y in ((["years", "unrelated"], "rate"), ("rate", ["unrelated", "years"])):
+        both = pydine.mutual_information(x, y, data=frame)
+        assert both.value > alone.value - 2.0 * alone.standard_error
+        assert both.details["weights"]["one by one"] > 0.5
+
+
+def test_columns_one_by_one_tell_what_they_tell_together():
+    rng = np.random.default_rng(2)
+    label, number = rng.integers(2, size=N), rng.standard_normal(N)
+    y = np.where(label == 1, number, -number) + 0.5 * rng.standard_normal(N)  # neither of them tells anything alone
+    names = LABELS[label]
+    found = pydine.mutual_information(pd.DataFrame({"label": names, "number": number}), y)
+    assert found.value == pytest.approx(0.5 * np.log(5.0), abs=3.0 * found.standard_error + 0.03)
+    assert pydine.mutual_information(names, y).value < 0.05

@@ -136,6 +136,9 @@ KINDS = {
     "many labels": lambda rng, latent: np.array([f"no. {i}" for i in range(8)])[
         np.digitize(latent + 0.3 * rng.standard_normal(len(latent)), [-1.2, -0.8, -0.4, 0.0, 0.4, 0.8, 1.2])
     ],
+    "dozens": lambda rng, latent: np.array([f"no. {i}" for i in range(40)])[
+        np.argsort(np.argsort(latent)) * 40 // len(latent)
+    ],
 }
 
 

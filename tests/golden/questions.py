@@ -57,6 +57,15 @@ MIXED = [  # kinds of x, of y, and of what is given
 ]
 
 
+DOZENS = [
+    ("dozens", "numbers", ()),
+    ("dozens", "dozens", ()),
+    ("dozens", "labels", ("labels",)),
+    ("dozens", "numbers", ("numbers",)),
+    ("numbers", "yes/no", ("dozens",)),
+]
+
+
 def generator(*seeds: int) -> np.random.Generator:
     return np.random.default_rng([32, *seeds])
 
@@ -232,6 +241,12 @@ def mixed() -> dict[str, Question]:
         "kinds: steps said to be labels": partial(estimate, table, kinds={"x0": "nominal"}),
         "kinds: steps said to be continuous": partial(estimate, table, kinds={"x0": "continuous"}),
         "kinds: holes": partial(estimate, data.with_holes(generator(32), table), nan_policy="omit"),
+        **{
+            f"kinds: dozens of labels and {y}" + (f" given {', '.join(given)}" if given else ""): partial(
+                estimate, data.of_kinds(generator(35, i), 480, x, y, given)
+            )
+            for i, (x, y, given) in enumerate(DOZENS)
+        },
         "kinds: labels and numbers a side": partial(
             estimate, {**data.of_kinds(generator(33), 250, "labels", "numbers"), "x1": generator(34).random(250)}
         ),

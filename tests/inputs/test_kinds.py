@@ -6,8 +6,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pydine.inputs.checks import LeftOutWarning, TiesWarning
-from pydine.inputs.kinds import Kind, atoms_of, check_kinds, is_identifier, kind_of, pooled
+from pydine.inputs.checks import FewRowsWarning, LeftOutWarning, TiesWarning
+from pydine.inputs.kinds import Kind, atoms_of, check_kinds, is_identifier, is_thin, kind_of, pooled
 from pydine.inputs.reading import labels_of, read_question, read_rows, read_variables
 
 N = 300
@@ -131,6 +131,22 @@ def test_rare_labels_are_one():
     numbers, places = pooled(codes)
     assert places == {0.0: 1, 1.0: 0, 2.0: 2, 3.0: 2, 4.0: 2}
     np.testing.assert_array_equal(np.unique(numbers, return_counts=True)[1], [50, 30, 9])
+
+
+def test_many_labels_all_stand_by_themselves(rng):
+    codes = np.append(rng.permutation(np.repeat(np.arange(30.0), 12)), 30.0)
+    numbers, places = pooled(codes)
+    assert len(set(places.values())) == 31
+    np.testing.assert_array_equal(np.unique(numbers, return_counts=True)[1], [12] * 30 + [1])
+
+
+def test_few_rows_a_label_are_told_of(rng):
+    names = np.array([f"label {i}" for i in range(N)])[np.arange(N) // 5]
+    assert is_thin(np.arange(N) // 5 * 1.0)
+    with pytest.warns(FewRowsWarning, match=r"Few rows a label in x \(60 labels, 5.0 rows each\)"):
+        question = read_question(names, rng.random(N))
+    again = read_rows(np.array(["label 3", "another"]), [0.1, 0.2], labels=labels_of(question))
+    np.testing.assert_array_equal(again.table.columns[0], [question.table.codings["x"]["label 3"], 60.0])
 
 
 def test_new_rows_have_the_numbers_of_the_old_ones(rng):

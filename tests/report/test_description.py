@@ -129,10 +129,12 @@ def test_dates_are_shown_as_dates():
     assert _far(np.append(days, 2_932_896), "D")[0].startswith("9999-12-31 lies far")
 
 
-def test_labels_beyond_those_that_stand_by_themselves_are_taken_together():
+def test_labels_with_few_rows_are_named():
     frame = make_frame(code=np.arange(ROWS) % 8.0)
     many = Frame("many.csv", {"a": np.arange(600) % 30.0, "b": np.arange(600.0)}, {}, 600, said={"a": "nominal"})
-    assert describe(many, "b")[0].concerns == ("the 6 rarest labels are taken together",)
+    assert describe(many, "b")[0].concerns == ()
+    thin = replace(many, columns={"a": np.arange(600) % 120.0, "b": np.arange(600.0)})
+    assert describe(thin, "b")[0].concerns == ("labels have 5.0 rows each, and are drawn towards each other",)
     assert describe(replace(frame, said={"code": "nominal"}), "outcome")[-1].concerns == ()
 
 

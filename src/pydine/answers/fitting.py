@@ -34,7 +34,7 @@ from pydine.bases.neighbours import completed
 from pydine.bases.sharpening import sharpened
 from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
-from pydine.inputs.kinds import Kind, atoms_of
+from pydine.inputs.kinds import MOST_LEVELS, Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.plain import is_mixed, with_plain_given
@@ -147,7 +147,9 @@ class Fit:
 
 
 @one_thread()
-def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Fit | MixedFit | Verdict:
+def fit(
+    question: Question, settings: Settings, workshop: Workshop | None = None, is_part: bool = False
+) -> Fit | MixedFit | Verdict:
     """Fit the flows of a question, and base distributions to their latents.
 
     Parameters
@@ -157,6 +159,8 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         Checked.
     workshop : Workshop, optional
         The workshop of the question's table, if there is one already: what it has made is not made again.
+    is_part : bool
+        Whether the question is a part of another one, and is not taken apart by columns itself.
 
     Returns
     -------
@@ -167,7 +171,8 @@ def fit(question: Question, settings: Settings, workshop: Workshop | None = None
         if is_mixed(question):
             from pydine.answers.mixed import fit_mixed_question
 
-            return fit_mixed_question(question, settings, partial(fit, settings=settings), workshop)
+            part = partial(fit, settings=settings, is_part=True)
+            return fit_mixed_question(question, settings, part, workshop, is_part)
         plain = with_plain_given(question)
         workshop, question = (workshop if plain is question else None), plain
     trials = _tune(question, settings) if settings.tune else []
@@ -310,18 +315,23 @@ def _information(
         question.names,
         details,
         kinds=(x, y, z) if table.kinds else ((), (), ()),
-        entropies=(entropy_of(table, question.x), entropy_of(table, question.y)),
+        entropies=(entropy_of(table, question.x, question.y), entropy_of(table, question.y, question.x)),
         errors=errors,
     )
 
 
-def entropy_of(table: Table, columns: Sequence[int]) -> float:
-    """Plug-in joint entropy of discrete columns, in nats; infinite if one of them is continuous, or partly so."""
+def entropy_of(table: Table, columns: Sequence[int], others: Sequence[int] = ()) -> float:
+    """Joint entropy of discrete columns, in nats; infinite if one of them is continuous, or partly so.
+
+    It is the plug-in entropy, or what the entropy may be if these columns, or others in the question, have many labels.
+    """
     if not table.kinds or any(table.kind(i) is Kind.CONTINUOUS or len(atoms_of_column(table, i)) for i in columns):
         return np.inf
-    from pydine.bases.kinds.tables import codes_of, entropy
+    from pydine.bases.kinds.tables import codes_of, entropy, most_entropy
 
-    return entropy(codes_of(table.columns[list(columns)]))
+    labels = [i for i in (*columns, *others) if table.kind(i) is Kind.NOMINAL]
+    is_many = any(table.columns[i].max() >= MOST_LEVELS for i in labels)
+    return (most_entropy if is_many else entropy)(codes_of(table.columns[list(columns)]))
 
 
 def atoms_of_column(table: Table, i: int) -> FloatArray:

@@ -3,6 +3,10 @@
 Point masses in a continuous column (the zeros of rainfall, say) are separated by the chain rule. If A says which of the
 masses a row is at, or none, I(X;Y|Z) = I(A;Y|Z) + P(none) I(X;Y|Z, none), and each part is a question of its own: one
 about a label, and one about the continuous rows.
+
+Several columns on a side are asked about one after the other as well: I(X1,X2;Y|Z) = I(X1;Y|Z) + I(X2;Y|X1,Z), with the
+column first that tells most by itself. Held-out rows weigh that against densities of all columns together, which may
+lose sight of one column over the others.
 """
 
 from __future__ import annotations
@@ -16,19 +20,22 @@ import numpy as np
 
 from pydine.answers.policy import Verdict, determined, mapped
 from pydine.answers.settings import Settings
+from pydine.bases.base import mixed
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.kinds.densities import MixedEstimate, by_densities
-from pydine.bases.kinds.estimate import closed_form, entropy_bound, fit_mixed
+from pydine.bases.kinds.estimate import averaged, closed_form, entropy_bound, fit_mixed, has_many
 from pydine.bases.kinds.ratios import MixedModels
 from pydine.bases.learning import between, with_unlearned
 from pydine.inputs.kinds import Kind, atoms_of, kind_of
 from pydine.inputs.table import Question, Table
+from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.flows import Latents
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray, RowArray
+from pydine.units.rows import dealt
 from pydine.work.cache import UnitCache
 
 LEAST_BULK = 50  # answer: least rows beside the point masses to be asked about, on top of one for each given column
@@ -161,7 +168,11 @@ def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
 
 
 def fit_mixed_question(
-    question: Question, settings: Settings, fit: Callable[[Question], object], workshop: Workshop | None = None
+    question: Question,
+    settings: Settings,
+    fit: Callable[[Question], object],
+    workshop: Workshop | None = None,
+    is_part: bool = False,
 ) -> MixedFit | Verdict:
     """Estimate the information of a question about columns of any kind.
 
@@ -170,9 +181,11 @@ def fit_mixed_question(
     question : Question
     settings : Settings
     fit : callable
-        Answers the two questions into which point masses split a question.
+        Answers the questions into which a question is taken apart.
     workshop : Workshop, optional
         The workshop of the question's table, if there is one already.
+    is_part : bool
+        Whether it is one of these, and is not taken apart by columns again.
     """
     maker = mixed_maker(settings)
     columns = MixedColumns.of(question, determined(question, workshop or settings.workshop(question.table)))
@@ -192,7 +205,12 @@ def fit_mixed_question(
     if isinstance(estimate, Verdict):
         return estimate
     base = "table" if estimate.weights.get("table") == 1.0 else "mixed"
-    return MixedFit(question, columns, maker, estimate, base)
+    found = MixedFit(question, columns, maker, estimate, base)
+    is_known = base == "table" and not has_many(columns)
+    if is_part or is_known or max(len(columns.x), len(columns.y)) == 1:
+        return found
+    one_by_one = _one_by_one(question, columns, fit)
+    return one_by_one if isinstance(one_by_one, Verdict) else _weighed(found, one_by_one)
 
 
 # --- point masses -----------------------------------------------------------------------------------------------------
@@ -255,23 +273,90 @@ def _chained(
         return Verdict.INFINITE
     if all(part is Verdict.NOTHING_LEFT for part in parts):
         return Verdict.NOTHING_LEFT
-    value, variance, hidden = 0.0, 0.0, 0.0
+    shares = {"point masses": np.arange(n), "beside them": rows}
+    found = {
+        name: _spread(_of_part(part), places, n)
+        for part, (name, places) in zip(parts, shares.items(), strict=True)
+        if not isinstance(part, Verdict)
+    }
+    weights = {name: len(shares[name]) / n for name in found}
+    return replace(_sum(list(found.values())), weights=weights)
+
+
+def _spread(part: MixedEstimate, rows: RowArray, n: int) -> MixedEstimate:
+    """An estimate of some of n rows as one of all, of which the others tell nothing."""
     in_sample, held_out = np.zeros((2, n))
-    weights: dict[str, float] = {}
-    for name, part, places in (("point masses", parts[0], slice(None)), ("beside them", parts[1], rows)):
-        if isinstance(part, Verdict):
-            continue
-        share = len(in_sample[places]) / n
-        found = _of_part(part)
-        value += share * found.value
-        variance += (share * found.standard_error) ** 2
-        hidden = float(np.hypot(hidden, share * found.hidden))
-        in_sample[places] += found.in_sample
-        held_out[places] += found.held_out
-        weights[name] = share
-    spread = 0.5 * (in_sample + held_out)
-    error = max(float(np.sqrt(variance)), float(spread.std() / np.sqrt(n)))
-    return MixedEstimate(value, error, in_sample, held_out, weights, None, hidden)
+    in_sample[rows], held_out[rows] = part.in_sample, part.held_out
+    share = len(part.in_sample) / n
+    value, error, hidden = share * part.value, share * part.standard_error, share * part.hidden
+    return MixedEstimate(value, error, in_sample, held_out, {}, None, hidden)
+
+
+def _sum(parts: Sequence[MixedEstimate]) -> MixedEstimate:
+    """The sum of estimates of the same rows."""
+    in_sample: FloatArray = np.sum([part.in_sample for part in parts], axis=0)
+    held_out: FloatArray = np.sum([part.held_out for part in parts], axis=0)
+    error, hidden = (
+        float(np.sqrt(sum(each**2 for each in errors)))
+        for errors in ([part.standard_error for part in parts], [part.hidden for part in parts])
+    )
+    error = max(error, float((0.5 * (in_sample + held_out)).std() / np.sqrt(len(in_sample))))
+    return MixedEstimate(sum(part.value for part in parts), error, in_sample, held_out, {}, None, hidden)
+
+
+# --- several columns on a side ----------------------------------------------------------------------------------------
+
+
+def _one_by_one(
+    question: Question, columns: MixedColumns, fit: Callable[[Question], object]
+) -> MixedEstimate | Verdict:
+    """The chain rule for the side with more columns: the one that tells most by itself, then the others given it."""
+    more = len(columns.y) - len(columns.x)
+    label = "y" if more > 0 or (more == 0 and columns.is_swapped) else "x"
+    every = question.x if label == "x" else question.y
+    side = [every[column.place[1]] for column in (columns.x if label == "x" else columns.y)]
+    ends = {"x": question.x, "y": question.y}
+
+    def asked(some: Sequence[int], *given: int) -> MixedEstimate | Verdict:
+        both = {**ends, label: tuple(some)}
+        part = fit(replace(question, x=both["x"], y=both["y"], given=(*question.given, *given)))
+        return part if isinstance(part, Verdict) else _of_part(part)
+
+    nothing = _nothing(question.table.n_samples)
+    alone = {i: asked([i]) for i in side}
+    if Verdict.INFINITE in alone.values():
+        return Verdict.INFINITE
+    told = {i: nothing if isinstance(found, Verdict) else found for i, found in alone.items()}
+    best = max(side, key=lambda i: told[i].value)
+    rest = asked([i for i in side if i != best], best)
+    if rest is Verdict.INFINITE:
+        return Verdict.INFINITE
+    return _sum([told[best], nothing if isinstance(rest, Verdict) else rest])
+
+
+def _nothing(n: int) -> MixedEstimate:
+    """No information in n rows."""
+    return MixedEstimate(0.0, 0.0, np.zeros(n), np.zeros(n), {})
+
+
+def _weighed(together: MixedFit, apart: MixedEstimate) -> MixedFit:
+    """The average of an estimate by all columns together and one by one after the other, by held-out rows."""
+    joint = _of_part(together)
+    folds = dealt(together.columns.outwards, together.maker.ladder.folds)
+    held_out, shares = mixed(np.array([joint.held_out, apart.held_out]), folds)
+    share = float(shares[1])
+    value, error = averaged((share, apart.value, apart.standard_error), (joint.value, joint.standard_error))
+    weights = {name: (1.0 - share) * weight for name, weight in joint.weights.items()}
+    estimate = replace(
+        joint,
+        value=min(value, joint.bound),
+        standard_error=error,
+        in_sample=mixture_log_density(np.array([joint.in_sample, apart.in_sample]), shares),
+        held_out=held_out,
+        weights={**weights, "one by one": share},
+        hidden=share * apart.hidden + (1.0 - share) * joint.hidden,
+    )
+    return replace(together, estimate=estimate)
 
 
 def _varies(question: Question) -> bool:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pydine.latents.paper import PaperFlow
 
 CLEAR_VARIANCE = 1e-6  # guard: of combinations of latents: so far above the smallest that rounding does not matter
-LEAST_ODDS = 1e6  # answer: odds against chance from which on values that a cut of z separates count as determined by it
+LEAST_ODDS = 1e6  # answer: odds against chance from which on values that cuts or cells of z separate are determined
 
 
 class DeterminedWarning(UserWarning):
@@ -171,13 +171,13 @@ def _cells(columns: FloatArray) -> NDArray[np.intp]:
 
 
 def _is_constant_in(codes: NDArray[np.intp], cells: NDArray[np.intp]) -> bool:
-    """Whether every cell has one code only, and rows are enough for this to be no chance."""
-    from pydine.latents.kinds.column import ROWS_PER_FREQUENCY
-
+    """Whether every cell has one code only, and this is unlikely by chance."""
     levels, count = int(codes.max()) + 1, int(cells.max()) + 1
-    if len(codes) < ROWS_PER_FREQUENCY * levels * count:
+    if len(np.unique(cells * levels + codes)) > count:
         return False
-    return len(np.unique(cells * levels + codes)) == count
+    counts = np.bincount(codes)
+    arrangements = gammaln(len(codes) + 1.0) - gammaln(counts + 1.0).sum() - count * np.log(levels)
+    return bool(arrangements > np.log(LEAST_ODDS))
 
 
 def _is_cut(codes: NDArray[np.intp], column: FloatArray) -> bool:

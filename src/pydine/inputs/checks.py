@@ -26,6 +26,14 @@ class LeftOutWarning(UserWarning):
     """Columns of a table that nothing can be learned from, such as identifiers, are left out."""
 
 
+class CopiesWarning(UserWarning):
+    """Rows stand in the data more than once."""
+
+
+class FewRowsWarning(UserWarning):
+    """A column has many labels, and few rows for each."""
+
+
 class TiesWarning(UserWarning):
     """Columns that are declared continuous hold tied values.
 
@@ -99,6 +107,30 @@ def warn_of_ties(tied: Sequence[tuple[str, str, float]]) -> None:
     )
     warning.shares = {name: share for _, name, share in tied}
     warnings.warn(warning, stacklevel=level_of_caller())
+
+
+def warn_of_copies(copies: int, n: int) -> None:
+    """Warn that so many of n rows are copies of others."""
+    many = f"{copies:,} of the {n:,} rows are copies" if copies > 1 else f"One of the {n:,} rows is a copy"
+    warnings.warn(
+        f"{many} of others: each different row is counted once, and intervals are those of {n - copies:,} rows.",
+        CopiesWarning,
+        stacklevel=level_of_caller(),
+    )
+
+
+def warn_of_labels(thin: Mapping[str, int], n: int) -> None:
+    """Warn once of columns with few rows a label: where, and how many labels they have in n rows."""
+    if not thin:
+        return
+    shown = [f"{where} ({count:,} labels, {n / count:.1f} rows each)" for where, count in list(thin.items())[:5]]
+    more = [f"{len(thin) - 5} more"] if len(thin) > 5 else []
+    warnings.warn(
+        f"Few rows a label in {enumeration(shown + more)}: labels are drawn towards each other as far as their rows "
+        "leave open, and intervals are wide; coarser labels would tell more surely.",
+        FewRowsWarning,
+        stacklevel=level_of_caller(),
+    )
 
 
 def warn_left_out(reasons: Mapping[str, str]) -> None:

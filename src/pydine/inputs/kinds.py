@@ -15,8 +15,9 @@ The rule (`kind_of`), in this order:
    usual in the column.
 4. All others are continuous. Ties among them are so fine that a step can be taken for a point.
 
-Labels with fewer than ten rows, and those beyond the 24 most frequent, are taken together as one. A column in which
-hardly any label repeats is an identifier: nothing can be learned from it.
+Of up to 24 labels, those with fewer than ten rows are taken together as one. More labels all stand by themselves, and
+are drawn towards each other as their rows are few (`latents.kinds.levels`). A column in which hardly any label repeats
+is an identifier: nothing can be learned from it.
 """
 
 from __future__ import annotations
@@ -30,12 +31,24 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray
 
-__all__ = ["Kind", "Kinds", "atoms_of", "check_kinds", "identifier", "is_identifier", "kind_of", "pooled"]
+__all__ = [
+    "Kind",
+    "Kinds",
+    "atoms_of",
+    "check_kinds",
+    "count_of",
+    "identifier",
+    "is_identifier",
+    "is_thin",
+    "kind_of",
+    "pooled",
+]
 
 COARSE = 1.0 / 30.0  # probability that two rows have the same value, from which on a column has steps
 ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.05, 10, 10.0  # rows of a point mass, and how much more than is usual
 MOST_ATOMS = 10  # more of them are steps like others
-LEVEL_ROWS, MOST_LEVELS = 10, 24  # rows of a label that stands by itself, and how many do
+LEVEL_ROWS = 10  # rows of a label that stands by itself, if labels are few
+MOST_LEVELS = 24  # labels that are few: each has an indicator, and a yes/no question about it
 REPEATED = 3.0  # times that a label comes up on average, if it is none of an identifier
 
 
@@ -100,18 +113,29 @@ def _counts(column: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
 
 
 def is_identifier(column: FloatArray) -> bool:
-    """Whether hardly any label of a nominal column (n,) repeats, or none often enough to stand by itself."""
+    """Whether hardly any label of a nominal column (n,) repeats."""
     values, counts = _counts(column)
-    return len(values) > 2 and (counts.sum() < REPEATED * len(values) or counts.max() < LEVEL_ROWS)
+    return len(values) > 2 and bool(counts.sum() < REPEATED * len(values))
+
+
+def count_of(column: FloatArray) -> int:
+    """How many different values a column (n,) has, NaN and infinity left aside."""
+    return len(_counts(column)[0])
+
+
+def is_thin(column: FloatArray) -> bool:
+    """Whether the labels of a nominal column (n,) are many, and have so few rows on average that little is known."""
+    values, counts = _counts(column)
+    return len(values) > MOST_LEVELS and bool(counts.sum() < LEVEL_ROWS * len(values))
 
 
 def identifier(column: FloatArray) -> str:
     """Why nothing can be learned from such a column (n,)."""
-    return f"has {len(_counts(column)[0]):,} different labels in {len(column):,} rows, too many to learn from any"
+    return f"has {count_of(column):,} different labels in {len(column):,} rows, too many to learn from any"
 
 
 def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:
-    """Labels (n,) as whole numbers from 0 on, the most frequent first, the rare ones as one, which comes last.
+    """Labels (n,) as whole numbers from 0 on, the most frequent first; of few, the rare ones as one, which comes last.
 
     Labels that are as frequent as each other stay in the order of their codes, and so do two. The new code of every old
     one is returned beside them.
@@ -120,7 +144,7 @@ def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:
     order = np.argsort(-counts, kind="stable") if len(counts) > 2 else np.arange(len(counts))
     places = np.empty(len(counts), dtype=np.intp)
     places[order] = np.arange(len(counts))
-    own = min(int(np.count_nonzero(counts >= LEVEL_ROWS)), MOST_LEVELS)
-    if len(counts) - own > 1 and own > 0:
+    own = int(np.count_nonzero(counts >= LEVEL_ROWS))
+    if len(counts) <= MOST_LEVELS and len(counts) - own > 1 and own > 0:
         places = np.minimum(places, own)
     return places[inverse].astype(np.float64), dict(zip(values.tolist(), places.tolist(), strict=True))

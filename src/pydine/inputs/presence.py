@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.inputs.checks import tied_share, warn_left_out, warn_of_ties
+from pydine.inputs.checks import tied_share, warn_left_out, warn_of_copies, warn_of_labels, warn_of_ties
 from pydine.inputs.columns import Columns, Source
-from pydine.inputs.kinds import Kind, Kinds, check_kinds, identifier, is_identifier, kind_of
+from pydine.inputs.copies import distinct_rows
+from pydine.inputs.kinds import Kind, Kinds, check_kinds, count_of, identifier, is_identifier, is_thin, kind_of
 from pydine.types import FloatArray
 
 __all__ = ["Presence"]
@@ -114,8 +115,16 @@ class Presence:
         keys = {name: key for i, (name, key) in enumerate(self.keys.items()) if i in left}
         return Presence(keys, self.whole.only(left), self.column)
 
-    def warn_of_ties(self, names: Iterable[str], said: Kinds) -> None:
-        """Warn once of columns that are declared continuous but have ties."""
+    def warn(self, names: Iterable[str], said: Kinds) -> None:
+        """Warn once of columns that are declared continuous but have ties, of few rows a label, and of copies."""
+        names, kinds = list(names), self.kinds(said)
+        labels = {name: self.values(name) for name in names if kinds[name] is Kind.NOMINAL}
+        thin = {f"column {name!r} of data": count_of(values) for name, values in labels.items() if is_thin(values)}
+        warn_of_labels(thin, len(self.whole.values))
+        filled = [np.nan_to_num(self.values(name), nan=np.inf) for name in names]
+        distinct = distinct_rows(filled, [kinds[name] is Kind.CONTINUOUS for name in names])
+        if distinct is not None:
+            warn_of_copies(int((~distinct).sum()), len(distinct))
         wrong = [name for name in names if said.get(name) == Kind.CONTINUOUS]
         columns = {name: self.values(name) for name in wrong}
         tied = {name: column for name, column in columns.items() if kind_of(column) is not Kind.CONTINUOUS}

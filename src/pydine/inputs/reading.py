@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from pydine.inputs.checks import (
     SPARE_ROWS,
     Kept,
@@ -15,10 +17,24 @@ from pydine.inputs.checks import (
     finite_rows,
     tied_share,
     warn_left_out,
+    warn_of_copies,
+    warn_of_labels,
     warn_of_ties,
 )
 from pydine.inputs.columns import Columns, Source, read_columns
-from pydine.inputs.kinds import Kind, Kinds, check_kinds, identifier, is_identifier, kind_of, pooled
+from pydine.inputs.copies import distinct_rows
+from pydine.inputs.kinds import (
+    MOST_LEVELS,
+    Kind,
+    Kinds,
+    check_kinds,
+    count_of,
+    identifier,
+    is_identifier,
+    is_thin,
+    kind_of,
+    pooled,
+)
 from pydine.inputs.table import Question, Table
 
 TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
@@ -78,6 +94,8 @@ def read_question(
     -----
     TiesWarning
         Once, if a column is declared continuous whose values repeat.
+    CopiesWarning
+        If rows stand more than once; each is counted once.
     """
     check_nan_policy(nan_policy)
     blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
@@ -87,7 +105,7 @@ def read_question(
     blocks, codings, unclear = with_kinds(blocks, kinds)
     if unclear:
         blocks[0] = without_identifiers(blocks[0] if many_x else blocks[0].only([]), unclear)
-    return _as_question(blocks, kept, codings)
+    return _as_question(*without_copies(blocks, kept), codings)
 
 
 def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, labels: Sequence[Labels] = ()) -> Question:
@@ -173,7 +191,7 @@ def with_kinds(
         By where a column is found: why nothing can be learned from it.
     """
     said = check_kinds(kinds, [name for block in blocks for name in block.names])
-    found, codings, unclear, tied = [], {}, {}, []
+    found, codings, unclear, thin, tied = [], {}, {}, {}, []
     for block in blocks:
         values, every = block.values, []
         for i, name in enumerate(block.names):
@@ -184,6 +202,8 @@ def with_kinds(
             if kind is Kind.NOMINAL:
                 if is_identifier(values[:, i]):
                     unclear[block.where(i)] = identifier(values[:, i])
+                elif is_thin(values[:, i]):
+                    thin[block.where(i)] = count_of(values[:, i])
                 numbers, places = pooled(values[:, i])
                 values = values if values is not block.values else values.copy()
                 values[:, i] = numbers
@@ -192,6 +212,7 @@ def with_kinds(
             every.append(kind)
         found.append(replace(block, values=values, kinds=tuple(every)))
     warn_of_ties(tied)
+    warn_of_labels(thin, len(blocks[0].values))
     return found, codings, unclear
 
 
@@ -210,6 +231,27 @@ def without_identifiers(block: Columns, unclear: Mapping[str, str]) -> Columns:
     return block.only(left)
 
 
+def without_copies(blocks: list[Columns], kept: Kept) -> tuple[list[Columns], Kept]:
+    """Columns without rows that stand more than once (`copies`), of which a warning tells, and which rows are left."""
+    columns = [column for block in blocks for column in block.values.T]
+    kinds = [kind for block in blocks for kind in block.kinds or (Kind.CONTINUOUS,) * len(block.names)]
+    distinct = distinct_rows(columns, [kind is Kind.CONTINUOUS for kind in kinds])
+    if distinct is None:
+        return blocks, kept
+    n, left = len(distinct), int(distinct.sum())
+    if left < len(columns) + SPARE_ROWS:
+        raise ValueError(
+            f"{enumeration([block.label for block in blocks if block.names])} must have at least "
+            f"{len(columns) + SPARE_ROWS} different rows, but have {left} and copies of them; pass more rows."
+        )
+    warn_of_copies(n - left, n)
+    every = np.ones(n, dtype=np.bool_) if kept is None else kept
+    rows = np.flatnonzero(every)[distinct]
+    remaining = np.zeros(len(every), dtype=np.bool_)
+    remaining[rows] = True
+    return [replace(block, values=np.ascontiguousarray(block.values[distinct])) for block in blocks], remaining
+
+
 def labels_of(question: Question) -> tuple[Labels, ...]:
     """The numbers of labels in the columns of x, of y and of what is given; None for columns of numbers."""
     table = question.table
@@ -223,7 +265,10 @@ def labels_of(question: Question) -> tuple[Labels, ...]:
 
 
 def numbered(block: Columns, known: Labels) -> Columns:
-    """New rows with the numbers that labels had in a fit; a label that is new goes with the rare ones."""
+    """New rows with the numbers that labels had in a fit.
+
+    A label that is new goes with the rare ones if these are one, and has the next number if labels were many.
+    """
     values = block.values
     for i, coding in enumerate(known[: len(block.names)]):
         if coding is None:
@@ -233,7 +278,9 @@ def numbered(block: Columns, known: Labels) -> Columns:
         rest = max(coding.values(), default=0)
         is_pooled = list(coding.values()).count(rest) > 1
         new = [label for label in labels if label not in coding]
-        if new and not is_pooled:
+        if len(coding) > MOST_LEVELS:
+            rest += 1
+        elif new and not is_pooled:
             raise ValueError(f"{block.where(i)} holds the label {new[0]!r}, which was not there in fit.")
         values = values if values is not block.values else values.copy()
         values[:, i] = [coding.get(label, rest) for label in labels]
@@ -316,6 +363,7 @@ def read_variables(
     if unclear:
         blocks[0] = without_identifiers(blocks[0], unclear)
         _check_names(blocks[0], dict(zip(groups or {}, blocks[1:-1], strict=True)), blocks[-1])
+    blocks, kept = without_copies(blocks, kept)
     return _assemble(blocks, [str(name) for name in groups or {}], kept, codings)
 
 

@@ -27,7 +27,7 @@ class Table:
         C-contiguous, and no view of other memory.
     names : tuple of str
     kept : ndarray of bool, shape (rows of the data,), optional
-        Which rows of the data these are, if some were left out because of NaN or infinity.
+        Which rows of the data these are, if some were left out because of NaN or infinity, or as copies of others.
     kinds : tuple of Kind
         One for each column; empty if all are continuous. Nominal columns hold whole numbers from 0 on, whose order
         means nothing.
@@ -71,7 +71,7 @@ class Table:
 
     @property
     def n_dropped(self) -> int:
-        """Rows that were left out because of NaN or infinity."""
+        """Rows that were left out because of NaN or infinity, or as copies of others."""
         return 0 if self.kept is None else int((~self.kept).sum())
 
     @property

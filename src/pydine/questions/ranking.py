@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydine.answers.fitting import fit, information_of
 from pydine.answers.policy import Verdict, determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
-from pydine.inputs.checks import TiesWarning, check_nan_policy
+from pydine.inputs.checks import CopiesWarning, FewRowsWarning, TiesWarning, check_nan_policy
 from pydine.inputs.columns import Source
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
@@ -293,7 +293,8 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: str, said: K
     def question(some: Sequence[str], rows: NDArray[np.bool_]) -> Question:
         keys = presence.keys
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TiesWarning)  # one word for all parts
+            for category in (TiesWarning, FewRowsWarning, CopiesWarning):  # one word for all parts
+                warnings.simplefilter("ignore", category)
             data = presence.part([*some, target], rows)
             known = {name: kinds[name] for name in (*some, target)}
             return read_question([keys[name] for name in some], keys[target], data=data, kinds=known)
@@ -307,7 +308,7 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: str, said: K
     kept = [name for name in names if name in alone]
     if not kept:
         raise ValueError(next(iter(left_out.values())))
-    presence.warn_of_ties([*kept, target], said)
+    presence.warn([*kept, target], said)
     rows = presence.rows_with([*kept, target])
     varying = [name for name in kept if presence.varies(name, rows)]
     n_complete, n_rows = int(rows.sum()), len(rows)

@@ -22,7 +22,7 @@ from pydine.disk import write_whole
 from pydine.inputs import table
 from pydine.inputs.kinds import Kind
 from pydine.latents import flows, functions, paper, projection, scores
-from pydine.latents.kinds import conditionals, continuous, indicators, nominal, ordinal, question
+from pydine.latents.kinds import conditionals, continuous, indicators, levels, nominal, ordinal, question
 from pydine.results import InformationEstimate
 from pydine.units import network, rows, unit
 from pydine.units.rungs import registry
@@ -63,6 +63,7 @@ MODEL = Schema(
         continuous.ContinuousColumn,
         ordinal.OrdinalColumn,
         nominal.NominalColumn,
+        levels.LevelsColumn,
         conditionals.Context,
         conditionals.Conditional,
         tasks.Fitted,

@@ -10,7 +10,7 @@ from scipy.stats import chi2, rankdata
 from scipy.stats import t as student_t
 
 from pydine.bases.closed_form import pair_information, wishart_bias
-from pydine.inputs.kinds import Kind, pooled
+from pydine.inputs.kinds import MOST_LEVELS, Kind, pooled
 from pydine.latents.scores import ScoreMap
 from pydine.results import PairwiseInformation
 from pydine.types import FloatArray
@@ -98,7 +98,7 @@ def _block(values: FloatArray, kind: Kind | None) -> FloatArray:
     """Normal scores of numbers, shape (1, n); indicators of labels, all but one, shape (labels - 1, n)."""
     if kind is not Kind.NOMINAL:
         return ScoreMap.fit(np.ascontiguousarray(values))[1][None]
-    codes = pooled(values)[0]
+    codes = np.minimum(pooled(values)[0], MOST_LEVELS)  # the rest are one: this is an overview
     return np.array([codes == code for code in np.unique(codes)[1:]], dtype=np.float64)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pydine.inputs.files import Frame
 from pydine.inputs.files.dates import DAYS, SECONDS
-from pydine.inputs.kinds import LEVEL_ROWS, Kind, kind_of, pooled
+from pydine.inputs.kinds import LEVEL_ROWS, Kind, is_thin, kind_of, pooled
 from pydine.inputs.table import signature_of
 from pydine.types import FloatArray
 
@@ -146,14 +146,12 @@ def _labels(name: str, values: FloatArray, kind: Kind, frame: Frame, copy_of: st
 
 
 def _taken_together(codes: FloatArray, counts: NDArray[np.intp]) -> list[str]:
-    """Which labels are pooled, from their codes (n,) and the number of rows of each."""
+    """What becomes of labels with few rows, from the codes (n,) and the number of rows of each label."""
+    if is_thin(codes):
+        return [f"labels have {counts.mean():.1f} rows each, and are drawn towards each other"]
     places = list(pooled(codes)[1].values())
     n_rare = places.count(max(places))
-    if n_rare < 2:
-        return []
-    is_rare = np.sort(counts)[n_rare - 1] < LEVEL_ROWS
-    which = f"{n_rare} labels with fewer than {LEVEL_ROWS} rows" if is_rare else f"the {n_rare} rarest labels"
-    return [f"{which} are taken together"]
+    return [f"{n_rare} labels with fewer than {LEVEL_ROWS} rows are taken together"] if n_rare > 1 else []
 
 
 def moment(value: float, clock: str) -> str:

@@ -79,7 +79,7 @@ class InformationEstimate(Record):
     dimensions : tuple of int
         The numbers of columns of x, y and z: (dx, dy, dz), with dz = 0 for I(X;Y).
     n_dropped : int, default=0
-        Rows that were left out because of NaN or infinity.
+        Rows that were left out because of NaN or infinity, or as copies of others.
     names : tuple of tuple of str, optional
         The column names of x, of y and of z, for people to read. By default x, y, z, or x0, x1, ...
     details : mapping, optional

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import chi2_contingency, hypergeom
 
-from pydine.bases.kinds.tables import _excess_given_margins, codes_of, entropy, fit_table, rows_per_cell
+from pydine.bases.kinds.tables import codes_of, entropy, excess_given_margins, fit_table, rows_per_cell
 
 
 def independent(n, seed, kx=4, ky=9):
@@ -40,7 +40,7 @@ def test_counts_given_the_margins(n, r, c):
     """Sums over the hypergeometric distribution; above 60 a series stands for them."""
     k = np.arange(1.0, min(r, c) + 1.0)
     truth = (hypergeom.pmf(k, n, r, c) * k * np.log(k)).sum() - r * c / n * np.log(r * c / n)
-    found = _excess_given_margins(np.array([float(r), n - r]), np.array([float(c), n - c]), float(n))
+    found = excess_given_margins(np.array([float(r), n - r]), np.array([float(c), n - c]), float(n))
     assert found[0, 0] == pytest.approx(truth, abs=1e-4)
 
 

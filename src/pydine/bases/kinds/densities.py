@@ -29,6 +29,7 @@ from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.conditionals import Conditional, Context
 from pydine.latents.kinds.continuous import ContinuousColumn
+from pydine.latents.kinds.levels import LevelsColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.results.intervals import interval_ends
@@ -213,7 +214,8 @@ def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
 
         alone, other = f"{name}, alone{suffix}", f"{EXCHANGED[name]}, alone{suffix}"
         plans[alone] = _Plan(given(columns.z))
-        if len(targets) > max(MOST_TARGETS, len(others)):
+        many = [sum(isinstance(column, LevelsColumn) for column in side) for side in (targets, others)]
+        if len(targets) > max(MOST_TARGETS, len(others)) or many[0] > many[1]:
             continue  # the other side is easier to predict
         plans[f"{name}{suffix}"] = _Plan(given(others, columns.z), alone, other)
         if columns.z:

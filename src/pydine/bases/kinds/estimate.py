@@ -12,8 +12,11 @@ import numpy as np
 from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, is_singular, wishart_bias
 from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.parts import codes_of_columns
-from pydine.bases.kinds.tables import TableFit, entropy, fit_table
+from pydine.bases.kinds.sparse import fit_sparse
+from pydine.bases.kinds.tables import Codes, TableFit, entropy, fit_table, most_entropy
 from pydine.latents.flows import Latents
+from pydine.latents.kinds.levels import LevelsColumn
+from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.units.evidence import evidence
@@ -27,8 +30,9 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     """Estimate the information between the sides of a question."""
     table = fit_columns_table(columns)
     if table is not None and table.trust == 1.0:
-        found = MixedEstimate(table.value, table.standard_error, table.ratios, table.ratios, {"table": 1.0})
-        return replace(found, bound=entropy_bound(columns))
+        held_out = table.ratios if table.held_out is None else table.held_out
+        found = MixedEstimate(table.value, table.standard_error, table.ratios, held_out, {"table": 1.0})
+        return replace(found, hidden=table.hidden, bound=entropy_bound(columns))
     few, rows = columns, np.arange(columns.n_rows)
     if columns.n_rows > MOST_ROWS:
         rows = np.sort(some_of(columns.outwards, MOST_ROWS))
@@ -39,7 +43,7 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     if table is None or table.trust == 0.0:
         return found
     share, of_rows = table.trust, table.ratios[rows]
-    value, error = _averaged((share, table.value, table.standard_error), (found.value, found.standard_error))
+    value, error = averaged((share, table.value, table.standard_error), (found.value, found.standard_error))
     ratios = [share * of_rows + (1.0 - share) * part for part in (found.in_sample, found.held_out)]
     weights = {"table": share, **{name: (1.0 - share) * weight for name, weight in found.weights.items()}}
     hidden = (1.0 - share) * found.hidden
@@ -54,7 +58,7 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     )
 
 
-def _averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
+def averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
     """The weighted mean of two values and its standard error, from (weight, value, error) and (value, error).
 
     The error combines each one's own error with its distance from the mean (Buckland, Burnham and Augustin 1997).
@@ -76,8 +80,39 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     error = max(found.standard_error, least_error(value, bound, len(found.held_out)))
     share = evidence(found.held_out)
     if share < 1.0 and (latents := maker.latents(columns)) is not None:
-        value, error = _averaged((share, value, error), closed_form(latents, bound))
+        labels = labels_of(columns)
+        plain = closed_form(latents, bound) if labels is None else by_labels(*labels, latents, bound)
+        value, error = averaged((share, value, error), plain)
     return replace(found, value=value, standard_error=error, hidden=share * found.hidden, bound=bound)
+
+
+def labels_of(columns: MixedColumns) -> tuple[Codes, str] | None:
+    """The codes (n,) of a side that is one column of many labels, and the name of the other side, which has none."""
+    for side, other, name in ((columns.x, columns.y, "y"), (columns.y, columns.x, "x")):
+        if isinstance(side[0], LevelsColumn) and len(side) == 1 and not isinstance(other[0], LevelsColumn):
+            return codes_of_columns(side), name
+    return None
+
+
+def by_labels(codes: Codes, side: str, latents: Latents, bound: float) -> tuple[float, float]:
+    """The closed form of labels (n,) and the latents of a side, with their squares, and its standard error, in nats.
+
+    It is that of an indicator for each label, without the indicators: half the log-ratio of the latents' determinants
+    over all rows and within labels. Squares are there for labels that differ in spread.
+    """
+    keys, dx = latents.of(side), latents.dimensions[0]
+    is_number = [not is_label for is_label in (latents.two_valued[:dx] if side == "x" else latents.two_valued[dx:])]
+    rows = np.vstack([keys, keys[is_number] ** 2])
+    rows = rows - rows.mean(axis=1, keepdims=True)
+    counts, k = np.bincount(codes), int(codes.max()) + 1
+    means = np.array([np.bincount(codes, row, k) / counts for row in rows])
+    whole = rows @ rows.T
+    within = whole - (means * counts) @ means.T
+    plain = 0.5 * float(np.linalg.slogdet(whole)[1] - np.linalg.slogdet(within)[1])
+    value = plain - wishart_bias(k - 1, len(rows), latents.dof)
+    told = max(-np.expm1(-2.0 * value / len(rows)), 0.0)
+    error = np.sqrt(len(rows) * told / latents.dof + len(rows) * (k - 1) / (2.0 * max(latents.dof - k, 1.0) ** 2))
+    return below_bound(value, float(error), bound)
 
 
 def least_error(value: float, bound: float, n: int) -> float:
@@ -95,16 +130,26 @@ def least_error(value: float, bound: float, n: int) -> float:
 
 
 def entropy_bound(columns: MixedColumns) -> float:
-    """The smaller of the entropies of the discrete sides, in nats; infinite if none is discrete."""
+    """The smaller of the entropies of the discrete sides, in nats, or of what they may be if labels are many."""
     sides = [side for side in (columns.x, columns.y) if all(column.is_discrete for column in side)]
-    return min((entropy(codes_of_columns(side)) for side in sides), default=np.inf)
+    is_many = any(isinstance(column, LevelsColumn) for side in sides for column in side)
+    measure = most_entropy if is_many else entropy
+    return min((measure(codes_of_columns(side)) for side in sides), default=np.inf)
+
+
+def has_many(columns: MixedColumns) -> bool:
+    """Whether a question has many labels, and no numbers, not even beside point masses."""
+    every = (*columns.x, *columns.y, *columns.z)
+    has_masses = any(isinstance(column, OrdinalColumn) and len(column.context) > 1 for column in every)
+    return not has_masses and any(isinstance(column, LevelsColumn) for column in every)
 
 
 def fit_columns_table(columns: MixedColumns) -> TableFit | None:
     """The contingency table of a question whose columns are all discrete."""
     if columns.cells is None or not all(column.is_discrete for column in (*columns.x, *columns.y)):
         return None
-    return fit_table(codes_of_columns(columns.x), codes_of_columns(columns.y), columns.cells)
+    fitted = fit_sparse if has_many(columns) else fit_table
+    return fitted(codes_of_columns(columns.x), codes_of_columns(columns.y), columns.cells)
 
 
 def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
@@ -120,6 +165,11 @@ def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
         return bound, 0.0
     value = gaussian_information(covariance, dx) - wishart_bias(dx, dy, latents.dof)
     error = gaussian_standard_error(covariance, dx, latents.dof)
+    return below_bound(value, error, bound)
+
+
+def below_bound(value: float, error: float, bound: float) -> tuple[float, float]:
+    """A closed form and its standard error, kept below a bound, as `closed_form` says."""
     if not np.isfinite(bound) or value <= 0.0:
         return value, error
     return float(bound * -np.expm1(-value / bound)), float(error * np.exp(-value / bound))

@@ -16,6 +16,7 @@ from pydine.bases.kinds.tables import Codes, codes_of
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
+from pydine.latents.kinds.levels import LevelsColumn
 from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
@@ -63,13 +64,18 @@ def codes_of_columns(columns: Sequence[Column]) -> Codes:
     return codes_of(np.array([column.values for column in columns]))
 
 
+def is_few(column: Column) -> bool:
+    """Whether a column has labels, and each may have models of its own."""
+    return isinstance(column, NominalColumn) and not isinstance(column, LevelsColumn)
+
+
 def label_by_label(columns: MixedColumns, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
     """Separate models for each combination of labels in z, given the rest of z, and models of all rows, realigned.
 
     Empty if z has no labels, or too few rows of some combination.
     """
-    labels = [column for column in columns.z if isinstance(column, NominalColumn)]
-    rest = tuple(column for column in columns.z if not isinstance(column, NominalColumn))
+    labels = [column for column in columns.z if is_few(column)]
+    rest = tuple(column for column in columns.z if not is_few(column))
     if not labels:
         return {}
     part = codes_of_columns(labels)
@@ -113,7 +119,8 @@ def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatio
 def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
     """Models of all rows after `realigned` has recoded every part; None if that changes nothing."""
     trust *= smooth_step(float(np.bincount(part).min()), *PART_ROWS)
-    aligned = realigned(columns, part) if trust > 0.0 else None
+    is_many = any(isinstance(column, LevelsColumn) for column in (*columns.x, *columns.y))
+    aligned = realigned(columns, part) if trust > 0.0 and not is_many else None
     if aligned is None:
         return None
     in_sample, held_out, blur = fitted(aligned)

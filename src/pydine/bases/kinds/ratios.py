@@ -17,6 +17,7 @@ from pydine.bases.base import mixed
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Alternatives, Column, Rows
 from pydine.latents.kinds.conditionals import ByParts, Conditional
+from pydine.latents.kinds.levels import LevelsColumn
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.ladder import LadderSettings
 
@@ -30,7 +31,7 @@ class MixedRatio:
     seeing, alone : tuple of Conditional
         The side's columns with the other side in their contexts, and without.
     other : Conditional, optional
-        The other side given z, if it is one column, to average over.
+        The other side given z, if it is one column, to average over; None also if it has many labels.
     weights : ndarray, shape (1,) or (2,)
         Weights, in the density without the other side, of `alone` and of `seeing` averaged over the other side.
     """
@@ -102,11 +103,11 @@ def ratio_of(
     folds: Sequence[RowArray],
 ) -> tuple[MixedRatio, FloatArray, FloatArray]:
     """One model, and its in-sample and held-out log-ratios, in nats, shapes (n,)."""
-    other = others[0] if len(others) == 1 else None
+    other = others[0] if len(others) == 1 and not isinstance(others[0].column, LevelsColumn) else None
     by_others = {id(conditional): conditional.unseen(settings) for conditional in (*seeing, *alone)}
 
     def seen(conditional: Conditional) -> tuple[FloatArray, ByParts]:
-        return conditional.context.values, conditional.seen
+        return conditional.context.learned, conditional.seen
 
     def unseen(conditional: Conditional) -> tuple[FloatArray, ByParts]:
         return conditional.context.values, by_others[id(conditional)]

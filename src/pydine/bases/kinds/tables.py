@@ -35,12 +35,18 @@ class TableFit(NamedTuple):
         ln p(x, y | z) - ln p(x | z) - ln p(y | z) of the rows, by observed frequencies.
     trust : float
         How far the table may count, from 0 to 1: whether there are enough rows for its cells.
+    hidden : float
+        How much more information there may be that cells have too few rows to show, as a standard error upwards.
+    held_out : ndarray, shape (n,), optional
+        Likewise, by the frequencies of the other rows, where these are smoothed.
     """
 
     value: float
     standard_error: float
     ratios: FloatArray
     trust: float
+    hidden: float = 0.0
+    held_out: FloatArray | None = None
 
 
 def codes_of(columns: FloatArray) -> Codes:
@@ -59,44 +65,90 @@ def entropy(codes: Codes) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
+def most_entropy(codes: Codes) -> float:
+    """What the entropy of codes (n,) may be, in nats: Miller and Madow's estimate (1955), and two standard errors.
+
+    The plug-in entropy of many codes is too small, since the rarest are missing or too frequent in a sample. Those that
+    occur once say how many rows others of the same distribution would have that are missing here (Good 1953).
+    """
+    counts = np.bincount(codes)
+    counts, n = counts[counts > 0], len(codes)
+    logs, missed = np.log(counts / n), 0.5 * (len(counts) - 1.0) / n
+    spread = float(counts @ logs**2) / n - (float(counts @ logs) / n) ** 2
+    return float(entropy(codes) + missed + 2.0 * np.sqrt((spread + missed) / n) + np.count_nonzero(counts == 1) / n)
+
+
 def rows_per_cell(x: Codes, y: Codes, z: Codes) -> float:
     """Average number of rows per cell; a cell pairs a value of x and one of y that both occur with the same z."""
     return len(x) / max(float((_n_levels(x, z) * _n_levels(y, z)).sum()), 1.0)
 
 
-def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
-    """The information between codes x and y (n,) given codes z (n,)."""
-    n, shape = len(x), (int(z.max()) + 1, int(x.max()) + 1, int(y.max()) + 1)
+class Counted(NamedTuple):
+    """A contingency table by the cells that occur.
+
+    Parameters
+    ----------
+    cell : ndarray, shape (3, cells)
+        Codes of z, x and y.
+    counts : ndarray, shape (cells,)
+    ratios : ndarray, shape (cells,)
+        Log-ratios ln p(x, y | z) - ln p(x | z) - ln p(y | z) by observed frequencies, in nats.
+    seen : ndarray, shape (n,)
+        The cell of each row.
+    in_z, with_x, with_y : ndarray, shapes (z,), (z, x) and (z, y)
+        Rows by z, by z and x, and by z and y.
+    """
+
+    cell: NDArray[np.intp]
+    counts: FloatArray
+    ratios: FloatArray
+    seen: Codes
+    in_z: FloatArray
+    with_x: FloatArray
+    with_y: FloatArray
+
+    @property
+    def determined(self) -> tuple[FloatArray, ...]:
+        """Rows by z and each side that the other side determines, given z: `with_x`, `with_y`, both or none."""
+        cells = len(self.counts)
+        sides = ((self.with_x, self.with_y), (self.with_y, self.with_x))
+        return tuple(own for own, other in sides if np.count_nonzero(other) == cells)
+
+
+def counted(x: Codes, y: Codes, z: Codes) -> Counted:
+    """Count the rows of codes x, y and z (n,)."""
+    shape = (int(z.max()) + 1, int(x.max()) + 1, int(y.max()) + 1)
     places, seen, number = np.unique((z * shape[1] + x) * shape[2] + y, return_inverse=True, return_counts=True)
     cell, counts = np.array(np.unravel_index(places, shape)), number.astype(np.float64)
     in_z = np.bincount(z).astype(np.float64)
     with_x = np.bincount(z * shape[1] + x, minlength=shape[0] * shape[1]).reshape(shape[:2]).astype(np.float64)
     with_y = np.bincount(z * shape[2] + y, minlength=shape[0] * shape[2]).reshape(shape[0], -1).astype(np.float64)
     expected = with_x[cell[0], cell[1]] * with_y[cell[0], cell[2]] / in_z[cell[0]]
-    ratios = np.log(counts / expected)
-    plug_in = float(counts @ ratios / n)
-    of_rows = ratios[seen]
-    error = _error(cell, counts, shape, n)
+    return Counted(cell, counts, np.log(counts / expected), seen, in_z, with_x, with_y)
+
+
+def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
+    """The information between codes x and y (n,) given codes z (n,)."""
+    n, table = len(x), counted(x, y, z)
+    counts, in_z, with_x, with_y = table.counts, table.in_z, table.with_x, table.with_y
+    plug_in = float(counts @ table.ratios / n)
     bound = min(_conditional(with_x, in_z), _conditional(with_y, in_z)) / n
-    if len(counts) in (np.count_nonzero(with_x), np.count_nonzero(with_y)):  # one side determines the other
-        bias = 0.0
-    else:
-        bias = _bias(cell, counts, with_x, with_y, in_z) / n
+    bias = 0.0 if table.determined else _bias(table.cell, counts, with_x, with_y, in_z) / n
     trust = smooth_step(rows_per_cell(x, y, z), *ROWS_PER_CELL)
-    return TableFit(min(plug_in - bias, bound), error, of_rows, trust)
+    return TableFit(min(plug_in - bias, bound), table_error(table), table.ratios[table.seen], trust)
 
 
-def _error(cell: NDArray[np.intp], counts: FloatArray, shape: tuple[int, int, int], n: int) -> float:
+def table_error(table: Counted) -> float:
     """Standard error of a table's information, in nats, with half a row (Jeffreys), or less, added to every cell.
 
     Without it, a cell that is empty in the sample would be treated as one of probability 0.
     """
-    mean, square = 0.0, 0.0
-    for k in range(shape[0]):
-        here = cell[0] == k
-        found = np.zeros(shape[1:])
-        found[cell[1][here], cell[2][here]] = counts[here]
-        found = found[found.any(axis=1)][:, found.any(axis=0)]
+    mean, square, n = 0.0, 0.0, float(table.in_z.sum())
+    for k in np.flatnonzero(table.in_z > 0.0):
+        here = table.cell[0] == k
+        (x, of_x), (y, of_y) = (np.unique(table.cell[i][here], return_inverse=True) for i in (1, 2))
+        found = np.zeros((len(x), len(y)))
+        found[of_x, of_y] = table.counts[here]
         rows, extra = found.sum(), min(0.5, 0.1 * found.sum() / max(found.size, 1))
         shares = (found + extra) / (rows + extra * found.size)
         ratios = np.log(shares / (shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)))
@@ -138,18 +190,18 @@ def _bias(
         expected, found = expected[x][:, y], found[x][:, y]
         squares += float(((found - expected) ** 2 / expected).sum())
         freedom += (int(x.sum()) - 1.0) * (int(y.sum()) - 1.0)
-        at_independence += float(_excess_given_margins(with_x[k][x], with_y[k][y], float(in_z[k])).sum())
+        at_independence += float(excess_given_margins(with_x[k][x], with_y[k][y], float(in_z[k])).sum())
         cells.append((expected.ravel(), found.ravel()))
     usual = freedom + CHANCE * np.sqrt(2.0 * freedom)
     beyond = max(squares - usual, 0.0)
     v, by_chance = beyond / float(in_z.sum()), 1.0 - beyond / max(squares, 1.0)
-    margins = float(_excess(with_x.ravel()).sum() + _excess(with_y.ravel()).sum() - _excess(in_z).sum())
-    total = sum(float(_excess(m * (1.0 + v * found) / (1.0 + v * m)).sum()) for m, found in cells) - margins
-    plain = sum(float(_excess(m).sum()) for m, _ in cells) - margins
+    margins = float(excess(with_x.ravel()).sum() + excess(with_y.ravel()).sum() - excess(in_z).sum())
+    total = sum(float(excess(m * (1.0 + v * found) / (1.0 + v * m)).sum()) for m, found in cells) - margins
+    plain = sum(float(excess(m).sum()) for m, _ in cells) - margins
     return float(total + by_chance * (at_independence - plain))
 
 
-def _excess(means: FloatArray) -> FloatArray:
+def excess(means: FloatArray) -> FloatArray:
     """E[N ln N] - m ln m for Poisson counts N of means m (k,); 0 where m is 0."""
     excess = np.where(means > SUMMED, 0.5 + 1.0 / (12.0 * np.maximum(means, 1.0)), 0.0)
     few = (means > 0.0) & (means <= SUMMED)
@@ -160,7 +212,7 @@ def _excess(means: FloatArray) -> FloatArray:
     return excess
 
 
-def _excess_given_margins(with_x: FloatArray, with_y: FloatArray, n: float) -> FloatArray:
+def excess_given_margins(with_x: FloatArray, with_y: FloatArray, n: float) -> FloatArray:
     """E[N ln N] - m ln m of the cells of a table with margins (k,) and (l,) of n rows, if its sides are independent.
 
     Given its margins, a count then has a hypergeometric distribution. The mean plug-in information times n is the sum.

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pydine.inputs.kinds import Kind
+from pydine.inputs.kinds import MOST_LEVELS, Kind
 from pydine.latents.kinds.column import Column
+from pydine.latents.kinds.levels import LevelsColumn
 from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.registry import column_of
 from pydine.types import FloatArray
@@ -30,12 +31,15 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
             order = sorted(range(len(counts)), key=lambda k, c=counts, s=sums: (-int(c[k]), s[k]))  # type: ignore[misc]
             places = np.empty(len(counts))
             places[order] = np.arange(len(counts))
-            labels = NominalColumn(places[codes])
+            labels = (NominalColumn if len(counts) <= MOST_LEVELS else LevelsColumn)(places[codes])
             labels.numbers = np.full(int(values.max()) + 1, len(counts) - 1.0)
             labels.numbers[np.unique(values).astype(np.intp)] = places
             found.append(labels)
         else:
             found.append(column)
+    for i, column in enumerate(found):
+        if isinstance(column, LevelsColumn):
+            column.learn([*found[:i], *found[i + 1 :]], marks)
     return found
 
 

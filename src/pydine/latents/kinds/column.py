@@ -3,7 +3,8 @@
 What a kind has to define (`Column`):
 
 - ``context``: the columns that represent it in the context of others, normal scores of shape (c, n). Labels become
-  indicators, one for each; numbers are themselves, with an indicator for each point mass.
+  indicators, one for each, or if they are many (`levels`), what their rows say of the other columns; numbers are
+  themselves, with an indicator for each point mass.
 - ``pieces``: the targets of the units that model it, each for some of the rows. Numbers need one unit. So do ordered
   steps, whose likelihood is the mixture's probability between two cut points. Labels are a series of yes/no questions,
   the most frequent label first: is it this one, given that it is none before?
@@ -31,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.inputs.kinds import Kind
-from pydine.types import FloatArray, IntArray, must_fit
+from pydine.types import FloatArray, IntArray, RowArray, must_fit
 from pydine.units.unit import FittedUnit
 
 ROWS_PER_FREQUENCY = 5.0  # answer: rows per value and cell of a discrete context for frequencies to be the model
@@ -105,8 +106,8 @@ class Column(ABC):
             setattr(column, name, item)
         return column
 
-    def follow(self, other: Column) -> None:
-        """Take the place of another column, of which this one is a subset of the rows or a recoding of the values."""
+    def follow(self, other: Column, rows: RowArray | None = None) -> None:  # noqa: ARG002
+        """Take the place of another column, of which this one holds some of the rows, or other codes of the values."""
         self.place = other.place
 
     def coded(self, values: FloatArray) -> FloatArray:
@@ -121,6 +122,11 @@ class Column(ABC):
     def context(self) -> FloatArray:
         """The column as it enters the context of others, shape (c, n)."""
         return self.seen(self.values)
+
+    @property
+    def learned(self) -> FloatArray:
+        """The column as it enters the context of others for models that have seen its rows, shape (c, n)."""
+        return self.context
 
     @property
     def is_discrete(self) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
+from pydine.latents.kinds.levels import LevelsColumn
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.folds import held_out_rows
 from pydine.units.ladder import LadderSettings
@@ -64,6 +65,14 @@ class Context:
         either = signs(stacked, row_marks(stacked))[:, None]
         return cls(tuple(parents), order, either, np.ascontiguousarray(stacked * either))
 
+    @property
+    def learned(self) -> FloatArray:
+        """The context of the rows that were fitted, for models that have seen them, shape (c, n)."""
+        if not any(isinstance(parent, LevelsColumn) for parent in self.parents):
+            return self.values
+        stacked = np.vstack([parent.learned for parent in self.parents])
+        return np.ascontiguousarray(stacked[self.order] * self.signs)
+
     def of_rows(self, rows: Rows, m: int) -> FloatArray:
         """The context of m new rows, shape (c, m)."""
         if not self.parents:
@@ -108,7 +117,7 @@ class Conditional:
     @cached_property
     def in_sample(self) -> FloatArray:
         """Log-densities of the rows under models that have seen them, in nats, shape (n,)."""
-        return self.column.log_density(self.units, self.column.values, self.context.values)
+        return self.column.log_density(self.units, self.column.values, self.context.learned)
 
     @cached_property
     def held_out(self) -> FloatArray:

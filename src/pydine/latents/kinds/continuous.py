@@ -11,7 +11,7 @@ from pydine.inputs.kinds import Kind
 from pydine.kernels.normal import normal_quantile
 from pydine.latents.kinds.column import PLACES, Alternatives, Column, Piece, Residual, Rows, between
 from pydine.latents.scores import ScoreMap
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
 from pydine.units.unit import FittedUnit
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class ContinuousColumn(Column):
         super().__init__(values)
         self._map, self._scores = ScoreMap.fit(values)
 
-    def follow(self, other: Column) -> None:
+    def follow(self, other: Column, rows: RowArray | None = None) -> None:
         """See `Column`."""
-        super().follow(other)
+        super().follow(other, rows)
         if isinstance(other, ContinuousColumn):
             self.unlearned = other.unlearned
 

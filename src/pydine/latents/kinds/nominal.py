@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.inputs.kinds import Kind
+from pydine.inputs.kinds import MOST_LEVELS, Kind
 from pydine.kernels.normal import normal_quantile
 from pydine.latents.kinds.column import Alternatives, Cells, Column, Piece, Residual
 from pydine.latents.scores import ScoreMap
-from pydine.types import FloatArray, must_fit
+from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
 
@@ -35,10 +35,12 @@ class NominalColumn(Column):
         self._counts = counts
         # A question about a handful of rows teaches nothing, and makes residuals of a few huge values.
         self._splits = [
-            k for k in range(len(counts) - 1) if after[k] >= SPLIT_ROWS and min(counts[k], after[k + 1]) >= SPLIT_SIDE
+            k
+            for k in range(min(len(counts) - 1, MOST_LEVELS))
+            if after[k] >= SPLIT_ROWS and min(counts[k], after[k + 1]) >= SPLIT_SIDE
         ] or [0]
         self._cuts = {k: float(normal_quantile(np.array([counts[k] / after[k]]))[0]) for k in self._splits}
-        labels = range(len(counts)) if len(counts) > 2 else range(1)
+        labels = range(min(len(counts), MOST_LEVELS)) if len(counts) > 2 else range(1)
         self._marks = [ScoreMap.fit((values == k).astype(np.float64))[0] for k in labels]
 
     def coded(self, values: FloatArray) -> FloatArray:
@@ -49,19 +51,23 @@ class NominalColumn(Column):
         known = self.numbers[np.minimum(places, len(self.numbers) - 1)]
         return np.where(places < len(self.numbers), known, len(self._counts) - 1.0)
 
-    def follow(self, other: Column) -> None:
+    def follow(self, other: Column, rows: RowArray | None = None) -> None:
         """See `Column`."""
-        super().follow(other)
+        super().follow(other, rows)
         if isinstance(other, NominalColumn) and other.numbers is not None:
             self.numbers = self.coded(other.numbers)
 
     @property
     def order_keys(self) -> FloatArray:
         """See `Column`."""
-        return self.context[[k if k < len(self._marks) else 0 for k in self._splits]]
+        return self._indicators(self.values)[[k if k < len(self._marks) else 0 for k in self._splits]]
 
     def seen(self, values: FloatArray) -> FloatArray:
         """See `Column`."""
+        return self._indicators(values)
+
+    def _indicators(self, values: FloatArray) -> FloatArray:
+        """Normal scores of indicators of the labels that have one, shape (c, m)."""
         return np.array([scores((values == k).astype(np.float64)) for k, scores in enumerate(self._marks)])
 
     def _rows(self, k: int, values: FloatArray) -> NDArray[np.intp]:

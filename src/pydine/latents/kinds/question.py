@@ -83,7 +83,7 @@ class MixedColumns:
         every = [column for group in groups for column in group]
         found = canonical([column.values[rows] for column in every], [column.KIND for column in every])
         for old, new in zip(every, found, strict=True):
-            new.follow(old)
+            new.follow(old, rows)
         dx, dy = len(groups[0]), len(groups[1])
         return replace(self, x=tuple(found[:dx]), y=tuple(found[dx : dx + dy]), z=tuple(found[dx + dy :]))
 

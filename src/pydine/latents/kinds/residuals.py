@@ -43,7 +43,7 @@ class MixedMaker:
 
     def _latents(self, columns: MixedColumns) -> Latents | None:
         context = columns.context(columns.z)
-        sides, z = (*columns.x, *columns.y), context.values
+        sides = (*columns.x, *columns.y)
         fitted = [column for column in sides if not columns.by_frequency(column)]
         known = dict(zip(map(id, fitted), self.conditionals([(column, context) for column in fitted]), strict=True))
         pieces = [
@@ -57,7 +57,9 @@ class MixedMaker:
         learned = [entry for conditional in known.values() for entry in conditional.units]
         weights = [unit.nonlinear_weight for unit in learned] or [0.0]
         units = tuple(unit for unit in learned if unit.models)
-        found = _projected([p[1:] for p in x], [p[1:] for p in y], z, units, float(np.mean(weights)))
+        found = _projected(
+            [p[1:] for p in x], [p[1:] for p in y], context.learned, units, float(np.mean(weights))
+        )
         return None if found is None else replace(found, codes=_codes(columns))
 
 

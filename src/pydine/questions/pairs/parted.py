@@ -15,7 +15,7 @@ from pydine.answers.fitting import entropy_of
 from pydine.answers.policy import Verdict
 from pydine.answers.settings import Settings
 from pydine.inputs.callers import level_of_caller
-from pydine.inputs.checks import SPARE_ROWS, TiesWarning, enumeration
+from pydine.inputs.checks import SPARE_ROWS, CopiesWarning, FewRowsWarning, TiesWarning, enumeration
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import check_two_variables, read_variables
@@ -87,7 +87,7 @@ class Parted:
                 found.counts[k] = rows.sum()
                 self._enter(found, k, part, pair)
         self._warn([part for part in answers if part.refusal], found)
-        self.presence.warn_of_ties([*(name for block in blocks for name in block), *self.given], self.said)
+        self.presence.warn([*(name for block in blocks for name in block), *self.given], self.said)
         found.kinds = tuple(kinds_of([self.kinds[name] for name in block]) for block in blocks)
         found.entropies = tuple(self._entropy(block) for block in blocks)
         return found, sum(part.n_units for part in answers)
@@ -134,7 +134,8 @@ class Parted:
         }
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TiesWarning)  # one word for all parts
+                for category in (TiesWarning, FewRowsWarning, CopiesWarning):  # one word for all parts
+                    warnings.simplefilter("ignore", category)
                 data = self.presence.part([*columns, *self.given], rows)
                 kinds = {name: self.kinds[name] for name in (*columns, *self.given)}
                 known = [keys[name] for name in self.given] or None

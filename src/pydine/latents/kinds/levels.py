@@ -1,0 +1,121 @@
+"""Labels by the dozen or the hundred: too many for an indicator and a yes/no question each.
+
+In the context of others such a column is what the rows of a label say of the other columns of the question: their mean
+scores and mean squares, drawn towards those of all rows as a label has few rows (partial pooling: the best linear
+predictor of a random effect, with variance components by the method of moments). What stands in a row's context is what
+three quarters of the *other* rows of its label say, others for each row, so that models are fitted to, and judged by,
+what they could know of the row. (Means of all other rows would give its own value away, where a label stands out: the
+larger that is, the less is left for the others.) Log-ratios of rows that models have seen are given what all rows say:
+what the one loses for having few rows of a label, the other gains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.latents.kinds.column import Column
+from pydine.latents.kinds.nominal import NominalColumn
+from pydine.types import FloatArray, IntArray, RowArray
+from pydine.units.rows import SEED
+
+# answer: random groups of a label's rows, and the share of them that a row is told of, beside its own. Half of them did
+# as well for means, and worse for spreads.
+GROUPS, TOLD = 8, 0.75
+LEAST_BETWEEN = 1e-9  # guard: least share of a score's variance between labels, which is divided by
+
+
+class LevelsColumn(NominalColumn):
+    """Labels too many for an indicator each.
+
+    Attributes
+    ----------
+    effects : ndarray, shape (c, labels + 1)
+        What the rows of each label say of the other columns; 0, as for all rows together, for a label that is unknown.
+    left_out : ndarray, shape (c, n)
+        What three quarters of the other rows of each row's label say.
+    """
+
+    KEPT: ClassVar[tuple[str, ...]] = (*NominalColumn.KEPT, "effects", "left_out")
+    effects: FloatArray
+    left_out: FloatArray
+
+    def __init__(self, values: FloatArray) -> None:
+        super().__init__(values)
+        self.effects, self.left_out = np.empty((0, len(self._counts) + 1)), np.empty((0, len(values)))
+
+    def learn(self, others: Sequence[Column], marks: NDArray[np.uint64]) -> None:
+        """Find what labels say of the other columns of a question: of numbers and steps also how far they spread.
+
+        Which of the others a row is told of is drawn. Its hash in `marks` (n,) decides only which draw it gets: what
+        follows from the row's own values would give these away.
+        """
+        found, n, rng = [], len(marks), np.random.default_rng(SEED)
+        order = np.lexsort([marks, self.values])
+        own, told = np.empty(n, dtype=np.intp), np.empty((n, GROUPS), dtype=np.bool_)
+        own[order], told[order] = rng.integers(GROUPS, size=n), rng.random((n, GROUPS)) < TOLD
+        told[np.arange(n), own] = False
+        for other in others:
+            for key in other.order_keys:
+                found.append(self._shrunken(key, own, told))
+                if not isinstance(other, NominalColumn):
+                    found.append(self._shrunken((key - key.mean() - found[-1][1]) ** 2, own, told))
+        scales = [max(float(left_out.std()), LEAST_BETWEEN) for _, left_out in found]
+        self.effects, self.left_out = (
+            np.array([pair[i] / scale for pair, scale in zip(found, scales, strict=True)]).reshape(len(found), -1)
+            for i in (0, 1)
+        )
+
+    def _shrunken(self, score: FloatArray, own: IntArray, told: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+        """Shrunken means of a score (n,), less its mean: by labels, (labels + 1,), and of the groups `told`, (n,)."""
+        score = score - score.mean()
+        codes, counts = self.values.astype(np.intp), np.maximum(self._counts, 1).astype(np.float64)
+        n, k, whole = len(score), len(counts), float(score @ score)
+        sums = np.bincount(codes, score, minlength=k)
+        explained = float((sums * sums / counts).sum())
+        within = (whole - explained) / max(n - k, 1)
+        usual = (n - float((counts * counts).sum()) / n) / max(k - 1, 1)  # rows of a label
+        between = (explained / max(k - 1, 1) - within) / usual
+        # Without a trace of an effect, means count in proportion to their rows.
+        prior = within / max(between, within / n, LEAST_BETWEEN * whole / n)
+        parts = codes * GROUPS + own
+        some, rows = (
+            (np.bincount(parts, weights, k * GROUPS).reshape(k, GROUPS)[codes] * told).sum(axis=1)
+            for weights in (score, np.ones(n))
+        )
+        left_out = some / np.maximum(rows + prior, LEAST_BETWEEN)
+        return np.append(sums / (counts + prior), 0.0), left_out
+
+    @property
+    def context(self) -> FloatArray:
+        """See `Column`."""
+        return self.left_out
+
+    @property
+    def learned(self) -> FloatArray:
+        """See `Column`."""
+        return self.seen(self.values)
+
+    def seen(self, values: FloatArray) -> FloatArray:
+        """See `Column`."""
+        return np.ascontiguousarray(self.effects[:, values.astype(np.intp)])
+
+    def coded(self, values: FloatArray) -> FloatArray:
+        """See `Column`; an unknown label becomes one more than there are."""
+        if self.numbers is None:
+            return np.minimum(values, float(len(self._counts)))
+        places = values.astype(np.intp)
+        known = self.numbers[np.minimum(places, len(self.numbers) - 1)]
+        return np.where(places < len(self.numbers), known, float(len(self._counts)))
+
+    def follow(self, other: Column, rows: RowArray | None = None) -> None:
+        """See `Column`: what labels say is what all rows of the other column say."""
+        if isinstance(other, LevelsColumn) and rows is not None:
+            known = np.unique(other.values[rows])
+            self.effects = np.zeros((len(other.effects), len(self._counts) + 1))
+            self.effects[:, self.coded(known).astype(np.intp)] = other.effects[:, known.astype(np.intp)]
+            self.left_out = np.ascontiguousarray(other.left_out[:, rows])
+        super().follow(other, rows)

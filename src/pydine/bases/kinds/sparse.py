@@ -31,9 +31,9 @@ from pydine.bases.kinds.tables import (
 from pydine.types import FloatArray, IntArray
 
 # answer: nats of log-likelihood by which dependence has to be better before it counts, as a prior against the richer of
-# two models; from 2 to 6 do about as well
+# two models: by judgement; it matters only where the two are hard to tell apart
 PRIOR = 4.0
-# answer: least factor of a cell beside 0, and places of the grid for each nat; a finer one is no better
+# answer: least factor of a cell beside 0, and places of the grid for each nat: by judgement, fine beside Poisson counts
 LOWEST, PER_NAT = 0.02, 6
 NOTHING = 1e-4  # guard: the factor that stands for 0, which has no logarithm
 MERGED = 20.0  # guard: expected counts that differ by less than one part in so many count as equal

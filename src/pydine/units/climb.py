@@ -44,7 +44,8 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
     kept: list[Rung] = []
     trusted: dict[str, float] = {}
     for rung in rungs:
-        if trusted.get(rung.name) == 0.0:
+        if trusted.get(rung.name) == 0.0 or trusted.get(rung.after) == 0.0:
+            trusted[rung.name] = 0.0
             continue
         model, steps = fold.fit(rung, watched=True)
         density = fold.density_of(model)

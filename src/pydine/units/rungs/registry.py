@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydine.units.rungs.additive import ADDITIVE, additive, with_radius
 from pydine.units.rungs.index import IndexRung, cubic
+from pydine.units.rungs.larger import larger_networks
 from pydine.units.rungs.linear import LINEAR
 from pydine.units.rungs.networks import NetworkRung
 from pydine.units.rungs.quadratic import QUADRATIC, is_learnable, quadratic
@@ -24,5 +25,7 @@ def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
     if c > 1 and settings.networks > 0:
         rungs += [IndexRung(name, cubic, most, start) for start, name in enumerate(("index", "curved index"))]
     rungs += [NetworkRung("network", identity, most, start) for start in range(settings.networks)]
+    if settings.networks > 0:
+        rungs += larger_networks(c, n_train, settings)
     rungs += [WideRung("wide", with_radius, MORE_ITERATIONS * most, start) for start in range(settings.wide_networks)]
     return [rung for rung in rungs if rung.name.split()[-1] not in settings.without]

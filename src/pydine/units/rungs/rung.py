@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from pydine.types import FloatArray
@@ -64,11 +64,14 @@ class Rung(ABC):
         What it sees of the context, (c, n) to (c', n); the columns of the context come first.
     iterations : int
         Most steps of training.
+    after : str
+        Name of a rung that must count for this one to be tried; empty if it is tried in any case.
     """
 
     name: str
     expansion: Expansion = identity
     iterations: int = 0
+    after: str = field(default="", kw_only=True)
 
     # Whether its fit depends on settings that tuning varies beside `components`. If not, it is fitted once for all
     # points of a grid, and is shown no held-out rows.

@@ -16,6 +16,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 BASES = ("gaussian", "student", "flow")
+SHAPED = ("mixture", "flow")  # either may be heavier where there is a shape
 
 
 def gaussian(n, rho=0.8, seed=0):
@@ -69,7 +70,7 @@ def known(request):
     draw, truth = KNOWN[request.param]
     x, y = draw(1500)
     pointwise = pointwise_information(x, y)
-    assert pointwise.estimate.base == request.param
+    assert pointwise.estimate.base in SHAPED if request.param == "flow" else pointwise.estimate.base == request.param
     return (x, y), truth(x, y), pointwise
 
 
@@ -264,7 +265,7 @@ class TestPlot:
         assert isinstance(axes, plt.Axes)
         assert axes.get_xlabel() == "dose, as a standard normal"
         assert axes.get_ylabel() == "effect, as a standard normal"
-        assert axes.get_title() == f"{pointwise.estimate.value:.3f} nats in 300 rows (flow base)"
+        assert axes.get_title() == f"{pointwise.estimate.value:.3f} nats in 300 rows ({pointwise.estimate.base} base)"
         assert axes.figure.axes[1].get_ylabel() == "pointwise information (nats)"
         axes.figure.canvas.draw()
 

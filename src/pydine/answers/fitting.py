@@ -209,35 +209,30 @@ def _sensitivity(part: Part) -> tuple[FloatArray, FloatArray]:
     return squares, np.array(latents.unlearned)
 
 
-def _mean_sensitivity(part: Part, unlearned: float) -> float:
-    """How fast noise reduces a plain base's information, for each column and each nat that is unlearned.
-
-    The mean over latents is weighted by what their own units may not have learned; `unlearned` is that of the question.
-    """
-    d = min(part.latents.dimensions[:2])
+def _correction(value: float, part: Part, unlearned: float) -> Learned:
+    """What one base's information lacks: as a shape's, as far as plain bases do not see it, and as a plain base's."""
+    dx, dy, _ = part.latents.dimensions
+    d, shaped = min(dx, dy), part.base.shaped
     if part.base.name == "gaussian":
-        return float(gaussian_sensitivity(part.base.value, d))
+        return with_unlearned(value, unlearned, d, gaussian_sensitivity(part.base.value, d))
     squares, amounts = _sensitivity(part)
-    return float(squares @ amounts) / (d * unlearned)
+    plain = with_unlearned(value, unlearned, d, float(squares @ amounts) / (d * unlearned))
+    return weighted([shaped, 1.0 - shaped], [with_hidden(value, squares, amounts, part.base.classes), plain])
 
 
 def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned:
     """Information corrected for what flows have missed, by their optimism, which needs no further fits."""
     dx, dy, _ = latents.dimensions
     unlearned = between(latents.unlearned, dx)
-    shapes = [part for part in parts if part.base.name in SHAPED] if unlearned > 0.0 else []
-    plain = [part for part in parts if part.base.name not in SHAPED] if unlearned > 0.0 else []
-    weights = [part.weight for part in shapes]
-    corrections = [with_hidden(value, *_sensitivity(part), part.base.classes) for part in shapes]
-    if plain or not shapes:
-        rest = sum(part.weight for part in plain) if plain else 1.0
-        fast = sum(part.weight * _mean_sensitivity(part, unlearned) for part in plain) / rest
-        weights, corrections = [*weights, rest], [*corrections, with_unlearned(value, unlearned, min(dx, dy), fast)]
+    if unlearned > 0.0:
+        learned = weighted([part.weight for part in parts], [_correction(value, part, unlearned) for part in parts])
+    else:
+        learned = with_unlearned(value, 0.0, min(dx, dy))
     optimism, edge = (
         sum(p.weight * figure for p, figure in zip(parts, figures, strict=True))
         for figures in ([part.base.optimism for part in parts], [part.base.edge for part in parts])
     )
-    return weighted(weights, corrections).beside(optimism, edge)
+    return learned.beside(optimism, edge)
 
 
 def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Settings) -> Learned:

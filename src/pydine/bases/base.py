@@ -53,6 +53,8 @@ class FittedBase:
     classes, edge : float
         For a stack: the weight of latent classes in it, between 0 and 1, and the share of the rows over which an edge
         of theirs extends, times that weight.
+    shaped : float
+        For a stack: the share of its information that a plain base does not see, between 0 and 1.
     """
 
     name: str
@@ -66,6 +68,7 @@ class FittedBase:
     by_neighbours: float = 0.0
     classes: float = 0.0
     edge: float = 0.0
+    shaped: float = 0.0
 
     @cached_property
     def held_out(self) -> FloatArray:

@@ -6,7 +6,6 @@ edges, but underestimate everything else where rows are few. Together they find 
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -41,7 +40,9 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     k rows: then that number takes the place of k.
 
     Nearest neighbours underestimate information and hardly ever overestimate it. So what they add counts only if it is
-    positive, and as far as it is clear: it is multiplied by 1 less its two-sided p-value.
+    positive. It is noisier than the base itself, and a base that has found little of a shape will not have missed much
+    of it. So it counts as the mean of a normal distribution does whose prior is as wide as what the base has found of
+    the shape: it is multiplied by gain² / (gain² + error²).
 
     Parameters
     ----------
@@ -61,7 +62,8 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     even = inside + alone - with_x - with_y
     more = even - _of_boxes(base, latents, spots, asked, radii)
     missed, error = mean_and_error(more)
-    share = part * math.erf(missed / (math.sqrt(2.0) * error)) if missed > 0.0 else 0.0
+    gain = base.value * base.shaped
+    share = part * gain**2 / (gain**2 + error**2) if min(missed, gain) > 0.0 else 0.0
     return replace(
         base,
         value=base.value + share * missed,

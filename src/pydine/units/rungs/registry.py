@@ -9,11 +9,12 @@ from pydine.units.rungs.linear import LINEAR
 from pydine.units.rungs.networks import NetworkRung
 from pydine.units.rungs.quadratic import QUADRATIC, is_learnable, quadratic
 from pydine.units.rungs.rung import Rung
+from pydine.units.rungs.waves import WavesRung, has_rows, waves
 from pydine.units.rungs.wide import MORE_ITERATIONS, WideRung
 from pydine.units.settings import LadderSettings
 from pydine.units.unit import Expansion, identity
 
-EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, cubic, additive, quadratic)}
+EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, cubic, additive, quadratic, waves)}
 
 
 def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
@@ -22,6 +23,8 @@ def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
     rungs: list[Rung] = [LINEAR, ADDITIVE]
     if is_learnable(c, n_train):
         rungs.append(QUADRATIC)
+    if settings.networks > 0 and has_rows(c, n_train):
+        rungs.append(WavesRung("waves", waves, most))
     if c > 1 and settings.networks > 0:
         rungs += [IndexRung(name, cubic, most, start) for start, name in enumerate(("index", "curved index"))]
     rungs += [NetworkRung("network", identity, most, start) for start in range(settings.networks)]

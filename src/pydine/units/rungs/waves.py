@@ -1,0 +1,65 @@
+"""Waves: any smooth function of each context column, by cosines of its ranks, and a network of their sum.
+
+The additive rung has three functions of each column, and networks find a wave only if they start near it. A regression
+on cosines finds all of them at once. What it finds is the index of a network, since scores of a target that follows a
+wave are neither equally spread nor equally skewed along it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from pydine.kernels.regression import ridge
+from pydine.types import FloatArray
+from pydine.units.rungs.index import IndexRung, along
+from pydine.units.rungs.linear import BASIS_PRECISION, LEAST_DEVIATION
+from pydine.units.rungs.rung import Lesson
+from pydine.units.rungs.training import LINEAR_PRECISION, side_by_side, trained
+from pydine.units.steps import middles
+from pydine.units.unit import Model
+
+WAVES = 16  # answer: half periods of the fastest cosine: it resolves eight turns of an effect
+# answer: training rows for each cosine: with fewer, most of them would be noise.
+ROWS_PER_WAVE = 5
+
+
+def waves(context: FloatArray) -> FloatArray:
+    """The context and, for each of its columns, cosines of their ranks of 1, 2, 3, ... half periods.
+
+    With them are the ranks and their squares: cosines are flat at both ends, and what remains when a slope is taken out
+    at either end needs far fewer of them.
+    """
+    c, n = context.shape
+    expanded = np.empty((3 + WAVES, c, n))
+    ranks = ndtr(context)
+    expanded[0], expanded[1] = context, np.sqrt(3.0) * (2.0 * ranks - 1.0)
+    np.multiply(np.sqrt(1.25), expanded[1] ** 2 - 1.0, out=expanded[2])
+    for k in range(1, WAVES + 1):
+        np.multiply(np.sqrt(2.0), np.cos(k * np.pi * ranks), out=expanded[2 + k])
+    return expanded.reshape((3 + WAVES) * c, n)
+
+
+class WavesRung(IndexRung):
+    """A network of one combination of cosines, which starts from a ridge regression on them."""
+
+    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+        """See `Rung`."""
+        expanded, settings, n = self.expansion(lesson.x), lesson.settings, lesson.x.shape[1]
+        network, c = self.network(len(expanded), settings), len(expanded)
+        skip = np.full(c, BASIS_PRECISION / n)
+        skip[: len(lesson.x)] = LINEAR_PRECISION / n
+        location, spread = ridge(middles(lesson.t), expanded, n * skip)
+        theta, decay = np.zeros(network.n_parameters), np.full(network.n_parameters, settings.weight_decay / n)
+        direction, last_bias = network.layer_slices[0][0], network.layer_slices[-1][1]
+        theta[:c], decay[:c], decay[c : 2 * c], decay[direction] = location, skip, 2.0 * skip, skip
+        theta[last_bias] = side_by_side(0.0, max(spread, LEAST_DEVIATION), settings.components)
+        decay[last_bias] = LINEAR_PRECISION / n
+        theta[direction] = location / max(float(np.std(location @ expanded)), LEAST_DEVIATION)
+        along(network, theta, settings.hidden_units)
+        return trained(self, network, theta, decay, lesson, expanded)
+
+
+def has_rows(c: int, n_train: int) -> bool:
+    """Whether n rows are enough for the cosines of c columns."""
+    return ROWS_PER_WAVE * WAVES * c <= n_train

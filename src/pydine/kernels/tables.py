@@ -1,0 +1,182 @@
+"""The table of codes x and y in each cell of codes z, and the null distribution of its likelihood-ratio statistic."""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,unreachable,var-annotated"
+
+from __future__ import annotations
+
+import numpy as np
+
+from pydine.kernels.arithmetic import check, exp, log
+from pydine.kernels.compilation import compiled
+
+
+@compiled()
+def _by_margin(table):
+    """Rows in the order of their sums, frequent ones first; among equal ones, by how uneven they are."""
+    rows, columns = table.shape
+    keys, order = np.zeros((rows, 3)), np.arange(rows)
+    for i in range(rows):
+        for j in range(columns):
+            others = 0.0
+            for k in range(rows):
+                others += table[k, j]
+            keys[i, 0] -= table[i, j]
+            keys[i, 1] += table[i, j] * table[i, j]
+            keys[i, 2] += table[i, j] * table[i, j] * others
+    for i in range(1, rows):
+        row, place = order[i], i
+        while place > 0:
+            before, level = order[place - 1], 0
+            while level < 2 and keys[before, level] == keys[row, level]:
+                level += 1
+            if keys[before, level] <= keys[row, level]:
+                break
+            order[place] = before
+            place -= 1
+        order[place] = row
+    return order
+
+
+@compiled()
+def _local_codes(codes, rows, known):
+    """Codes of some rows as numbers from 0 on, in the order in which they come up, and how many; `known` is all -1."""
+    found, count = np.empty(rows.shape[0], dtype=np.int64), 0
+    for i in range(rows.shape[0]):
+        code = codes[rows[i]]
+        if known[code] < 0:
+            known[code] = count
+            count += 1
+        found[i] = known[code]
+    for i in range(rows.shape[0]):
+        known[codes[rows[i]]] = -1
+    return found, count
+
+
+@compiled()
+def stratified(x, y, z, levels):
+    """Likelihood-ratio statistic G of x and y in each cell of z, and the tables of two by two that it consists of.
+
+    Parameters
+    ----------
+    x, y, z : (n,) int64, codes from 0 on, less than `levels`, three integers
+
+    Returns
+    -------
+    g : float, the sum over cells, that is 2 n nats
+    margins : (m, 3) int64, rows, marked ones and drawn ones of each table of two by two
+    varying : (3,) int64, rows in cells where x varies, and where y does, and cells that have rows
+    """
+    n = x.shape[0]
+    check(y.shape[0] == n and z.shape[0] == n)
+    for i in range(n):
+        check(0 <= x[i] < levels[0] and 0 <= y[i] < levels[1] and 0 <= z[i] < levels[2])
+    starts = np.zeros(levels[2] + 1, dtype=np.int64)
+    for i in range(n):
+        starts[z[i] + 1] += 1
+    for k in range(levels[2]):
+        starts[k + 1] += starts[k]
+    order, places = np.empty(n, dtype=np.int64), starts[:-1].copy()
+    for i in range(n):
+        order[places[z[i]]] = i
+        places[z[i]] += 1
+    known_x, known_y = np.full(levels[0], -1, dtype=np.int64), np.full(levels[1], -1, dtype=np.int64)
+    varying, g, m = np.zeros(3, dtype=np.int64), 0.0, 0
+    margins = np.empty((max(n, 1), 3), dtype=np.int64)
+    for cell in range(levels[2]):
+        rows = order[starts[cell] : starts[cell + 1]]
+        here_x, r = _local_codes(x, rows, known_x)
+        here_y, c = _local_codes(y, rows, known_y)
+        varying[0] += rows.shape[0] if r > 1 else 0
+        varying[1] += rows.shape[0] if c > 1 else 0
+        varying[2] += 1 if r > 0 else 0
+        if r < 2 or c < 2:
+            continue
+        table = np.zeros((r, c))
+        for i in range(rows.shape[0]):
+            table[here_x[i], here_y[i]] += 1.0
+        by_row, by_column = _by_margin(table), _by_margin(table.T.copy())
+        corner = np.zeros((r + 1, c + 1))  # sums over rows and columns before a place
+        for i in range(r):
+            for j in range(c):
+                count = table[by_row[i], by_column[j]]
+                corner[i + 1, j + 1] = count + corner[i, j + 1] + corner[i + 1, j] - corner[i, j]
+                g += 2.0 * count * log(count) if count > 0.0 else 0.0
+        for i in range(r):
+            size = corner[i + 1, c] - corner[i, c]
+            g -= 2.0 * size * log(size)
+        for j in range(c):
+            size = corner[r, j + 1] - corner[r, j]
+            g -= 2.0 * size * log(size)
+        g += 2.0 * corner[r, c] * log(corner[r, c])
+        while m + (r - 1) * (c - 1) > margins.shape[0]:
+            margins = np.concatenate((margins, np.empty_like(margins)))
+        for i in range(1, r):
+            for j in range(1, c):
+                margins[m, 0], margins[m, 1] = corner[i + 1, j + 1], corner[i + 1, j]
+                margins[m, 2] = corner[i, j + 1]
+                m += 1
+    return g, margins[:m].copy(), varying
+
+
+@compiled()
+def added_up(margins, found, grid):
+    """Distribution of the sum of the G of tables of two by two, on `grid` steps from 0 to `found`, and from there on.
+
+    The count of marked ones among the drawn is hypergeometric.
+
+    Parameters
+    ----------
+    margins : (m, 3) int64, rows, marked ones and drawn ones of each table
+    found : float, positive
+    grid : int
+
+    Returns
+    -------
+    (grid + 1,) float64, probabilities of the nearest steps; the last is that of `found` or more
+    """
+    largest = 0
+    for i in range(margins.shape[0]):
+        check(0 <= margins[i, 1] <= margins[i, 0] and 0 <= margins[i, 2] <= margins[i, 0])
+        largest = max(largest, margins[i, 0])
+    factorials, entropies = np.zeros(largest + 1), np.zeros(largest + 1)
+    for k in range(1, largest + 1):
+        factorials[k] = factorials[k - 1] + log(float(k))
+        entropies[k] = k * log(float(k))
+    sums, more, shares = np.zeros(grid + 1), np.zeros(grid + 1), np.zeros(grid + 1)
+    sums[0] = 1.0
+    top = 0  # the last step before `grid` that can be reached
+    nearest = grid if margins.shape[0] > 1 else grid - 1  # one table alone is exact: `found` is one of its values
+    for i in range(margins.shape[0]):
+        total, marked, drawn = margins[i, 0], margins[i, 1], margins[i, 2]
+        rest = total - marked - drawn
+        low, high = max(0, -rest), min(marked, drawn)
+        whole = factorials[marked] + factorials[total - marked] + factorials[drawn] + factorials[total - drawn]
+        whole -= factorials[total]
+        fixed = entropies[total] - entropies[marked] - entropies[total - marked]
+        fixed -= entropies[drawn] + entropies[total - drawn]
+        shares[:] = 0.0
+        beyond = 0
+        for count in range(low, high + 1):
+            chance = exp(
+                whole
+                - factorials[count]
+                - factorials[marked - count]
+                - factorials[drawn - count]
+                - factorials[rest + count]
+            )
+            value = entropies[count] + entropies[marked - count] + entropies[drawn - count] + entropies[rest + count]
+            value = 2.0 * (value + fixed) / found
+            place = grid if value >= 1.0 else max(min(int(value * grid + 0.5), nearest), 0)
+            shares[place] += chance
+            beyond = max(beyond, place) if place < grid else beyond
+        more[:] = 0.0
+        after = 0.0  # what is as far as `grid`, less the place of the step
+        for place in range(grid + 1):
+            after += sums[grid - place]
+            if shares[place] > 0.0:
+                more[grid] += shares[place] * after
+                for k in range(min(top + 1, grid - place)):
+                    more[place + k] += shares[place] * sums[k]
+        top = min(top + beyond, grid - 1)
+        sums, more = more, sums
+    return sums

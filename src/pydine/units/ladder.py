@@ -18,8 +18,10 @@ import numpy as np
 
 from pydine.types import FloatArray
 from pydine.units.climb import climb
+from pydine.units.codes import sums_of
 from pydine.units.folds import Fold, SharedRungs, held_out_rows
 from pydine.units.rows import row_marks, signs
+from pydine.units.rungs.linear import ExpandedRung
 from pydine.units.rungs.registry import rungs_for
 from pydine.units.rungs.rung import RungsFor
 from pydine.units.settings import LadderSettings
@@ -110,8 +112,12 @@ def fit_folds(
     sign = float(signs(middle[None], row_marks(np.vstack([middle, context])))[0])
     target = negated(target, sign)
     held = held_out_rows(target, context, settings)
+    learned = np.concatenate(held)
     folds = [Fold.of(i, target, context, held, settings, shared) for i in range(len(held))]
-    climbed = climb(folds[0], rungs(len(context), folds[0].x.shape[1], settings))
+    listed = rungs(len(context), folds[0].x.shape[1], settings)
+    if "codes" not in settings.without and (sums := sums_of(np.take(middles(target), learned), context[:, learned])):
+        listed.insert(1, ExpandedRung("codes", sums))
+    climbed = climb(folds[0], listed)
     models, densities = [climbed.models], [climbed.densities]
     for fold in folds[1:]:
         fitted = [fold.fit(rung)[0] for rung in climbed.rungs]

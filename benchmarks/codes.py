@@ -32,8 +32,8 @@ Share of {seeds} datasets of {n} rows in which independence of x and y given Z i
 levels of unequal frequency. They act on both sides by their order, by an effect of each level, or by their sum modulo m
 (m from 2 to 5); as much as the noise does on numbers. Sides that are codes have 2 to 5 levels: numbers in as many bins,
 or the sum modulo m, and {other:.0%} of the rows at random. "level": x and y are independent given Z. "power": noises of
-numbers have a correlation of {rho}, or y has x's code in {share:.0%} of the rows. Two
-standard errors of 0.05 are {error:.3f}.
+numbers have a correlation of {rho}, or y has x's code in {share:.0%} of the rows.
+Two standard errors of 0.05 are {error:.3f}.
 """.strip()
 
 

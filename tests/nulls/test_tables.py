@@ -1,5 +1,7 @@
 """Tables of labels: Fisher's exact test, permutations, and orders of labels that do not matter."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.stats import chi2, fisher_exact
@@ -7,6 +9,8 @@ from scipy.stats.contingency import expected_freq
 
 import pydine
 from pydine.nulls.tables import CodeTable
+from pydine.questions import independence
+from pydine.questions.search import TableTest
 
 
 def codes_of(*tables):
@@ -74,3 +78,38 @@ def test_tables_with_more_cells_than_rows_are_too_sparse():
     rows = np.arange(40)
     assert CodeTable(rows % 20, rows // 2, np.zeros(40, dtype=int)).is_sparse
     assert not CodeTable(rows % 2, rows // 20, np.zeros(40, dtype=int)).is_sparse
+
+
+def labels(seed, n=400):
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 3, n)
+    x, y = (np.where(rng.random(n) < 0.6, z, rng.integers(0, 3, n)) for _ in range(2))
+    return {name: np.char.add(name, column.astype(str)) for name, column in {"x": x, "y": y, "z": z}.items()}
+
+
+def test_labels_are_tested_without_any_fit_and_the_estimate_is_made_when_asked_for(monkeypatch):
+    data, calls, fit = labels(3), [], independence.fit
+
+    def counted(*arguments, **named):
+        calls.append(arguments)
+        return fit(*arguments, **named)
+
+    monkeypatch.setattr(independence, "fit", counted)
+    result = pydine.independence_test("x", "y", "z", data=data, method="analytic")
+    assert 0.0 < result.pvalue <= 1.0
+    assert not calls
+    expected = pydine.mutual_information("x", "y", "z", data=data, base="gaussian")
+    assert result.estimate.value == expected.value
+    assert len(calls) == 1
+    untouched = pydine.independence_test("x", "y", "z", data=data, method="analytic")
+    assert pickle.loads(pickle.dumps(untouched)).estimate.value == result.estimate.value
+
+
+def test_labels_have_the_same_p_value_at_every_door():
+    data = labels(4)
+    pvalue = pydine.independence_test("x", "y", "z", data=data, method="analytic").pvalue
+    assert TableTest(data).ask_columns(0, 1, [2]).pvalue == pvalue
+    pairs = pydine.pairwise_information(data, "z", test=True)
+    assert pairs.pvalues[0, 1] == pvalue
+    renamed = {name: np.array([f"{v[::-1]}!" for v in column])[::-1] for name, column in data.items()}
+    assert pydine.independence_test("x", "y", "z", data=renamed, method="analytic").pvalue == pytest.approx(pvalue)

@@ -4,8 +4,8 @@
 
 Every rung (`rungs/`) is a mixture of Gaussians whose parameters depend on the context (a conditional flow of the
 paper's kind); a mixture of rungs is one as well. That of codes is there only where the target follows a sum of codes
-(`codes`). Rungs are fitted on folds (`folds`), of which the first says which are worth fitting (`climb`). The weights of
-the mixture maximise the likelihood of the held-out rows (`stacking`), so a rung that the data do not support gets no
+(`codes`). Rungs are fitted on folds (`folds`), of which the first says which are worth fitting (`climb`). The weights
+of the mixture maximise the likelihood of the held-out rows (`stacking`), so a rung that the data do not support gets no
 weight. That is the paper's tuning by cross-validated likelihood, done for every unit by itself.
 
 A row's density is then the average over the folds' models: averaging steadies small networks, and no model has to be

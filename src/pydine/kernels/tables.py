@@ -12,22 +12,30 @@ from pydine.kernels.compilation import compiled
 
 @compiled()
 def _by_margin(table):
-    """Rows in the order of their sums, frequent ones first; among equal ones, by how uneven they are."""
+    """Rows in the order of their sums, frequent ones first; then by how uneven they and their columns are."""
     rows, columns = table.shape
-    keys, order = np.zeros((rows, 3)), np.arange(rows)
+    keys, order = np.zeros((rows, 6)), np.arange(rows)
+    sums, squares, uneven = np.zeros(columns), np.zeros(columns), np.zeros(columns)
     for i in range(rows):
         for j in range(columns):
-            others = 0.0
-            for k in range(rows):
-                others += table[k, j]
+            sums[j] += table[i, j]
+            squares[j] += table[i, j] * table[i, j]
             keys[i, 0] -= table[i, j]
             keys[i, 1] += table[i, j] * table[i, j]
-            keys[i, 2] += table[i, j] * table[i, j] * others
+    for i in range(rows):
+        for j in range(columns):
+            uneven[j] += table[i, j] * keys[i, 1]
+    for i in range(rows):
+        for j in range(columns):
+            keys[i, 2] += table[i, j] * table[i, j] * sums[j]
+            keys[i, 3] += table[i, j] * squares[j]
+            keys[i, 4] += table[i, j] * table[i, j] * squares[j]
+            keys[i, 5] += table[i, j] * uneven[j]
     for i in range(1, rows):
         row, place = order[i], i
         while place > 0:
             before, level = order[place - 1], 0
-            while level < 2 and keys[before, level] == keys[row, level]:
+            while level < 5 and keys[before, level] == keys[row, level]:
                 level += 1
             if keys[before, level] <= keys[row, level]:
                 break
@@ -38,18 +46,31 @@ def _by_margin(table):
 
 
 @compiled()
-def _local_codes(codes, rows, known):
-    """Codes of some rows as numbers from 0 on, in the order in which they come up, and how many; `known` is all -1."""
-    found, count = np.empty(rows.shape[0], dtype=np.int64), 0
+def _by_code(codes, z, levels, starts):
+    """Rows in the order of their cells of z, which begin at `starts`, and of their codes within these."""
+    counts, places = np.zeros(levels + 1, dtype=np.int64), starts[:-1].copy()
+    for code in codes:
+        counts[code + 1] += 1
+    for k in range(levels):
+        counts[k + 1] += counts[k]
+    sorted_rows, order = np.empty(codes.shape[0], dtype=np.int64), np.empty(codes.shape[0], dtype=np.int64)
+    for i in range(codes.shape[0]):
+        sorted_rows[counts[codes[i]]] = i
+        counts[codes[i]] += 1
+    for i in sorted_rows:
+        order[places[z[i]]] = i
+        places[z[i]] += 1
+    return order
+
+
+@compiled()
+def _numbered(codes, rows, found):
+    """Codes of rows that are in the order of their codes, as numbers from 0 on, into `found`; returns how many."""
+    count = 0
     for i in range(rows.shape[0]):
-        code = codes[rows[i]]
-        if known[code] < 0:
-            known[code] = count
-            count += 1
-        found[i] = known[code]
-    for i in range(rows.shape[0]):
-        known[codes[rows[i]]] = -1
-    return found, count
+        count += 1 if i == 0 or codes[rows[i]] != codes[rows[i - 1]] else 0
+        found[rows[i]] = count - 1
+    return count
 
 
 @compiled()
@@ -75,17 +96,13 @@ def stratified(x, y, z, levels):
         starts[z[i] + 1] += 1
     for k in range(levels[2]):
         starts[k + 1] += starts[k]
-    order, places = np.empty(n, dtype=np.int64), starts[:-1].copy()
-    for i in range(n):
-        order[places[z[i]]] = i
-        places[z[i]] += 1
-    known_x, known_y = np.full(levels[0], -1, dtype=np.int64), np.full(levels[1], -1, dtype=np.int64)
+    by_x, by_y = _by_code(x, z, levels[0], starts), _by_code(y, z, levels[1], starts)
+    here_x, here_y = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     varying, g, m = np.zeros(3, dtype=np.int64), 0.0, 0
     margins = np.empty((max(n, 1), 3), dtype=np.int64)
     for cell in range(levels[2]):
-        rows = order[starts[cell] : starts[cell + 1]]
-        here_x, r = _local_codes(x, rows, known_x)
-        here_y, c = _local_codes(y, rows, known_y)
+        rows = by_x[starts[cell] : starts[cell + 1]]
+        r, c = _numbered(x, rows, here_x), _numbered(y, by_y[starts[cell] : starts[cell + 1]], here_y)
         varying[0] += rows.shape[0] if r > 1 else 0
         varying[1] += rows.shape[0] if c > 1 else 0
         varying[2] += 1 if r > 0 else 0
@@ -93,7 +110,7 @@ def stratified(x, y, z, levels):
             continue
         table = np.zeros((r, c))
         for i in range(rows.shape[0]):
-            table[here_x[i], here_y[i]] += 1.0
+            table[here_x[rows[i]], here_y[rows[i]]] += 1.0
         by_row, by_column = _by_margin(table), _by_margin(table.T.copy())
         corner = np.zeros((r + 1, c + 1))  # sums over rows and columns before a place
         for i in range(r):

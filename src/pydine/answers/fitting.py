@@ -120,6 +120,11 @@ class Fit:
     trials: tuple[Trial, ...] = ()
 
     @property
+    def tested(self) -> Latents:
+        """What the test looks at: the latents."""
+        return self.latents
+
+    @property
     def heaviest(self) -> Part:
         """The base with the largest weight."""
         return max(self.parts, key=lambda part: part.weight)

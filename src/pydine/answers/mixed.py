@@ -34,6 +34,7 @@ from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
+from pydine.nulls.tables import CodeTable
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import dealt
 from pydine.work.cache import UnitCache
@@ -68,6 +69,11 @@ class MixedFit:
         if found is None:
             raise ValueError("what is given determines a side, and nothing of it is left to tell.")
         return found
+
+    @property
+    def tested(self) -> Latents | CodeTable:
+        """What the test looks at: the table of labels if it answers alone, so that nothing is fitted for it."""
+        return CodeTable.of(self.question) or self.latents
 
     @property
     def heaviest(self) -> MixedFit:
@@ -137,15 +143,20 @@ def mixed_maker(settings: Settings) -> MixedMaker:
 
 
 class Tested(NamedTuple):
-    """Latents of a question about columns of any kind, and its information by their closed form, in nats."""
+    """What a test looks at: latents of a question about columns of any kind, or a table of labels.
 
-    latents: Latents
+    Latents come with the bound of their information in nats, and the folds to find it with.
+    """
+
+    latents: Latents | CodeTable
     bound: float
     folds: int
 
     @property
     def information(self) -> float:
-        """Information by the Gaussian closed form, in nats; kept below the entropy of a discrete side."""
+        """Information by the Gaussian closed form, in nats, kept below a discrete side's entropy; or the table's."""
+        if isinstance(self.latents, CodeTable):
+            return self.latents.information
         if self.latents.has_second:
             return closed_form(self.latents, self.bound)[0]
         dx, dy, _ = self.latents.dimensions
@@ -153,8 +164,16 @@ class Tested(NamedTuple):
         return float(with_unlearned(base.value, between(self.latents.unlearned, dx), min(dx, dy)).value)
 
 
+def table_of(question: Question, workshop: Workshop) -> CodeTable | None:
+    """The table that answers a test of labels alone; None if there is none, or if z determines a side."""
+    table = CodeTable.of(question)
+    return table if table is None or table.varies or not determined(question, workshop) else None
+
+
 def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
-    """The latents for a test of a question about columns of any kind, or a verdict if the answer is known already."""
+    """What a test of a question about columns of any kind looks at, or a verdict if the answer is known already."""
+    if (table := table_of(question, workshop)) is not None:
+        return Tested(table, np.inf, workshop.settings.folds)
     if not is_mixed(question):
         plain = with_plain_given(question)
         found = mapped(plain, workshop if plain is question else workshop.on(plain.table))

@@ -14,7 +14,7 @@ import numpy as np
 
 from pydine.inputs.checks import Kept
 from pydine.inputs.kinds import Kind
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray, IntArray, RowArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,25 @@ class Table:
     def positions(self) -> RowArray:
         """Where the rows were in the data, counted from 0, shape (n,)."""
         return np.arange(self.n_samples) if self.kept is None else np.flatnonzero(self.kept)
+
+    @cached_property
+    def _codes(self) -> dict[int, tuple[IntArray, int]]:
+        """Codes of columns that were asked for, and how many there are."""
+        return {}
+
+    def codes(self, columns: Sequence[int]) -> IntArray:
+        """Which combination of the values of columns each row has, as whole numbers from 0 on, shape (n,)."""
+        codes, count = np.zeros(self.n_samples, dtype=np.int64), 1
+        for i in columns:
+            if i not in self._codes:
+                values, places = np.unique(self.columns[i], return_inverse=True)
+                self._codes[i] = places.astype(np.int64), len(values)
+            more, levels = self._codes[i]
+            codes, count = codes * levels + more, count * levels
+            if count > self.n_samples:
+                values, codes = np.unique(codes, return_inverse=True)
+                count = len(values)
+        return codes
 
     @cached_property
     def signatures(self) -> tuple[bytes, ...]:

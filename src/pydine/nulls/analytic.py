@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pydine.latents.flows import Latents
-from pydine.nulls.moments import BLOCKS, Moments, combined
+from pydine.nulls.moments import BLOCKS, combined, moments_of
+from pydine.nulls.tables import CodeTable
 from pydine.nulls.tiles import Tiles
 from pydine.types import FloatArray
 
@@ -40,10 +41,10 @@ class AnalyticTest(NamedTuple):
         return WORDS[int(np.argmax(evidence >= 0.5 * evidence.max()))]
 
 
-def analytic_test(latents: Latents, statistic: str = "auto") -> AnalyticTest:
-    """Test whether the sides of latents depend on each other."""
-    moments = Moments.of(latents)
-    blocks, pvalues, order = moments.statistics(), moments.pvalues(), named_order(latents)
+def analytic_test(tested: Latents | CodeTable, statistic: str = "auto") -> AnalyticTest:
+    """Test whether the sides of latents, or of a table of labels, depend on each other."""
+    moments = moments_of(tested)
+    blocks, pvalues, order = moments.statistics(), moments.pvalues(), named_order(tested)
     return AnalyticTest(
         float(combined(statistic, pvalues, moments.has_z)), blocks[order[: len(blocks)]], pvalues[order]
     )
@@ -69,9 +70,10 @@ def in_sample(latents: Latents, variables: Sequence[slice]) -> Callable[[int, in
     return lambda i, j: analytic_test(latents.of_columns(columns[i], columns[j])).block_pvalues
 
 
-def named_order(latents: Latents) -> list[int]:
-    """The permutation that puts the blocks of `Moments.of`, where y may go first, into the order of `BLOCKS`."""
-    is_swapped = latents.view is not None and latents.view.is_swapped
+def named_order(tested: Latents | CodeTable) -> list[int]:
+    """The permutation that puts the blocks of `moments_of`, where y may go first, into the order of `BLOCKS`."""
+    latents = None if isinstance(tested, CodeTable) else tested
+    is_swapped = latents is not None and latents.view is not None and latents.view.is_swapped
     return [0, 2, 1, *range(3, len(BLOCKS))] if is_swapped else list(range(len(BLOCKS)))
 
 

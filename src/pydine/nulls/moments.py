@@ -34,8 +34,8 @@ from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
 from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Z_WAVES, Waves, squares_of, turned_of, waves_of
 from pydine.nulls.pvalues import Cells, cauchy, closed_form, wilks_pvalue
-from pydine.nulls.tables import permuted_pvalues, table_pvalue, too_sparse
-from pydine.types import FloatArray, IntArray
+from pydine.nulls.tables import CodeTable
+from pydine.types import FloatArray
 
 Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, n) to their sums of products (m, q, p)
 
@@ -131,10 +131,8 @@ class Moments:
         Without them, there is no block of any shape.
     turned : tuple of two ndarrays, shapes (dx, m, n) and (dy, m, n), optional
         Latents times functions of z.
-    codes : tuple of three ndarrays of int, shape (n,), optional
-        Which values of x, of y and of z each row has, if all are discrete: their table then takes the place of waves.
-    labels : bool
-        Whether both sides have but labels, without any order.
+    table : CodeTable, optional
+        If all columns are discrete: it then takes the place of waves.
     """
 
     x: tuple[FloatArray, FloatArray]
@@ -144,8 +142,7 @@ class Moments:
     squared: bool = True
     waves: tuple[Waves, Waves] | None = None
     turned: tuple[FloatArray, FloatArray] | None = None
-    codes: tuple[IntArray, IntArray, IntArray] | None = None
-    labels: bool = False
+    table: CodeTable | None = None
 
     @classmethod
     def of(cls, latents: Latents, *, studentised: bool = True) -> Moments:
@@ -164,8 +161,7 @@ class Moments:
             bool(squared.all()),
             (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
             None if turned is None else (turned[:dx], turned[dx:]),
-            None if seen.codes is None or too_sparse(*seen.codes) else seen.codes,
-            all(seen.two_valued),
+            None if seen.codes is None or (table := CodeTable(*seen.codes)).is_sparse else table,
         )
 
     @classmethod
@@ -196,14 +192,9 @@ class Moments:
     def pvalues(self) -> FloatArray:
         """P-values of all blocks under independence, in the order of `BLOCKS`, shape (6,)."""
         pvalues: FloatArray = self._pvalues(_as_they_are, self.statistics()[None], is_sample=True)[0]
-        if self.codes is not None:
-            pvalues[self._of_table] = table_pvalue(*self.codes)
+        if self.table is not None:
+            pvalues[SHAPE] = self.table.pvalue
         return pvalues
-
-    @property
-    def _of_table(self) -> slice:
-        """The blocks for which the table speaks: all if there are but labels, whose correlations it has exactly."""
-        return slice(None) if self.labels else slice(SHAPE, SHAPE + 1)
 
     def permuted(self, n_permutations: int) -> tuple[FloatArray, FloatArray]:
         """Statistics (n_permutations, 4) and p-values (n_permutations, 6) with the rows of y permuted.
@@ -225,8 +216,8 @@ class Moments:
             statistics.append(self._squares(shifts, factor, 1.0))
             pvalues.append(self._pvalues(shifts, statistics[-1], is_sample=False))
         found = np.vstack(pvalues)
-        if self.codes is not None:
-            found[:, self._of_table] = permuted_pvalues(*self.codes, n_permutations, rng)[:, None]
+        if self.table is not None:
+            found[:, SHAPE] = self.table.permuted(n_permutations, rng)[1]
         return np.vstack(statistics), found
 
     def _squares(self, products: Products, factor: float, spread: FloatArray | float) -> FloatArray:
@@ -254,7 +245,7 @@ class Moments:
         """P-values of all blocks for m arrangements of the rows, from the statistics (m, 4), shape (m, 6)."""
         found = np.ones((len(statistics), len(BLOCKS)))
         found[:, :4] = wilks_pvalue(statistics, len(self.x[0]), len(self.y[0]), self.dof)
-        if self.waves is not None and self.codes is None:
+        if self.waves is not None and self.table is None:
             found[:, SHAPE] = self._any_shape(products, self.waves, is_sample)
         if self.turned is not None:
             found[:, -1] = self._changing(products, self.turned, is_sample)
@@ -302,6 +293,36 @@ class Moments:
             penalties = 2.0 * np.log(np.tile(degrees, one.shape[2] // len(degrees)))
             largest = np.maximum(largest, (changes(one, size) * share - penalties).max(axis=(1, 2)))
         return turn_cells(np.tile(degrees, 2 * len(x) * len(y))).of_largest(largest)
+
+
+@dataclass(frozen=True)
+class LabelMoments:
+    """What `Moments` has of latents, of a table of labels: it has their correlations exactly, and is every block."""
+
+    table: CodeTable
+
+    @property
+    def has_z(self) -> bool:
+        """Whether there is a block of what changes with z."""
+        return bool(self.table.z.any())
+
+    def statistics(self) -> FloatArray:
+        """See `Moments`: nats of the table."""
+        return np.full(len(SQUARES), self.table.plug_in)
+
+    def pvalues(self) -> FloatArray:
+        """See `Moments`."""
+        return np.full(len(BLOCKS), self.table.pvalue)
+
+    def permuted(self, n_permutations: int) -> tuple[FloatArray, FloatArray]:
+        """See `Moments`; rows of y are permuted within each cell of z."""
+        nats, pvalues = self.table.permuted(n_permutations, np.random.default_rng(n_permutations))
+        return np.tile(nats, (len(SQUARES), 1)).T, np.tile(pvalues, (len(BLOCKS), 1)).T
+
+
+def moments_of(tested: Latents | CodeTable, *, studentised: bool = True) -> Moments | LabelMoments:
+    """What the test compares with its null distribution: of latents, or of a table of labels."""
+    return LabelMoments(tested) if isinstance(tested, CodeTable) else Moments.of(tested, studentised=studentised)
 
 
 def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:

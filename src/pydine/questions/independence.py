@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pydine.answers.fitting import Fit, fit, information_of
+from pydine.answers.mixed import table_of
 from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.nulls.analytic import STATISTICS, analytic_test, in_words, named_order, summary
-from pydine.nulls.moments import BLOCKS, Moments, combined
+from pydine.nulls.moments import BLOCKS, combined, moments_of
 from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
-from pydine.results import IndependenceTestResult
+from pydine.results import IndependenceTestResult, InformationEstimate
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
 
 if TYPE_CHECKING:
     from pydine.inputs.streams import Sample
+    from pydine.inputs.table import Question
+    from pydine.latents.flows import Latents
+    from pydine.nulls.tables import CodeTable
 
 METHODS = ("permutation", "analytic")
 FORMULAS = ("plus-one", "paper")
@@ -105,19 +110,37 @@ def independence_test(
     sample = sample_of(data, (x, y, z), nan_policy)
     source = data if sample is None else sample.columns
     question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds)
+    table = None if algorithm == "paper" else table_of(question, settings.workshop(question.table))
+    asked: dict[str, Any] = {"alpha": float(alpha), "kind": statistic, "method": method}
+    if table is not None and sample is None:
+        found = _found(table, statistic, method, n_permutations, pvalue_formula)
+        return IndependenceTestResult.without_estimate(partial(_estimate, question, settings), **found, **asked)
     answer = fit(question, settings)
     if sample is not None and isinstance(answer, Fit) and is_refinable(answer, sample):
         if method != "analytic":
             raise ValueError("method='permutation' needs all rows in memory; pass method='analytic' for streamed data.")
         return _streamed(answer, sample, statistic, float(alpha), n_jobs)
-    information, level = information_of(answer, question), float(alpha)
+    information = information_of(answer, question)
     if sample is not None:
         information = of_sample(information, answer, sample)
     if isinstance(answer, Verdict):
         warn_if_determined(answer, question)
         every = in_words(np.full(len(BLOCKS), answer.pvalue), bool(question.given))
-        return IndependenceTestResult(answer.value, answer.pvalue, information, level, statistic, method, None, every)
-    moments = Moments.of(answer.latents, studentised=algorithm != "paper")
+        return IndependenceTestResult(answer.value, answer.pvalue, information, **asked, block_pvalues=every)
+    found = _found(table or answer.latents, statistic, method, n_permutations, pvalue_formula, algorithm != "paper")
+    return IndependenceTestResult(estimate=information, **found, **asked)
+
+
+def _found(
+    tested: Latents | CodeTable,
+    statistic: str,
+    method: str,
+    n_permutations: int,
+    formula: str,
+    studentised: bool = True,
+) -> dict[str, Any]:
+    """What the test of latents, or of a table of labels, finds, by the names of the result's fields."""
+    moments = moments_of(tested, studentised=studentised)
     pvalues, has_z = moments.pvalues(), moments.has_z
     value, null = summary(statistic, moments.statistics(), pvalues, has_z), None
     if method == "analytic":
@@ -125,9 +148,14 @@ def independence_test(
     else:
         null = summary(statistic, *moments.permuted(n_permutations), has_z)
         reached = int(np.count_nonzero(null >= value * (1.0 - ROUNDING)))
-        pvalue = reached / n_permutations if pvalue_formula == "paper" else (reached + 1) / (n_permutations + 1)
-    by_block = in_words(pvalues[named_order(answer.latents)], has_z)
-    return IndependenceTestResult(float(value), pvalue, information, level, statistic, method, null, by_block)
+        pvalue = reached / n_permutations if formula == "paper" else (reached + 1) / (n_permutations + 1)
+    by_block = in_words(pvalues[named_order(tested)], has_z)
+    return {"statistic": float(value), "pvalue": pvalue, "null_distribution": null, "block_pvalues": by_block}
+
+
+def _estimate(question: Question, settings: Settings) -> InformationEstimate:
+    """The estimate of a question, made when somebody asks for it."""
+    return information_of(fit(question, settings), question)
 
 
 def _streamed(answer: Fit, sample: Sample, statistic: str, alpha: float, n_jobs: int | None) -> IndependenceTestResult:

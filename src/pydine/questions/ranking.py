@@ -430,5 +430,5 @@ class _Asker:
         information = information_of(answer, question)
         if isinstance(answer, Verdict):
             return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
-        test = analytic_test(answer.latents)
+        test = analytic_test(answer.tested)
         return _Answer(information, test.pvalue, is_determined=False, shows=test.shows)

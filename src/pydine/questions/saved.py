@@ -24,7 +24,7 @@ from pydine.inputs.kinds import Kind
 from pydine.latents import flows, functions, paper, projection, scores
 from pydine.latents.kinds import conditionals, continuous, indicators, levels, nominal, ordinal, question
 from pydine.results import InformationEstimate
-from pydine.units import network, rows, unit
+from pydine.units import codes, network, rows, unit
 from pydine.units.rungs import registry
 from pydine.work import plan, tasks
 
@@ -36,6 +36,7 @@ MODEL = Schema(
     1,
     (
         network.Network,
+        codes.Sums,
         unit.Model,
         unit.FittedUnit,
         plan.Unit,

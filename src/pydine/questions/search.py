@@ -30,7 +30,8 @@ class Answer(NamedTuple):
     pvalue : float
         Never 0.
     information : float
-        Nats, by the Gaussian closed form of the latents: about 0 where dependence has no correlation.
+        Nats, by the Gaussian closed form of the latents: about 0 where dependence has no correlation. Of labels, by
+        their table.
     """
 
     pvalue: float

@@ -350,6 +350,25 @@ class IndependenceTestResult(Record):
     null_distribution: Any = field(default=None, compare=False)
     block_pvalues: Mapping[str, float] = field(default_factory=dict, compare=False)
 
+    @classmethod
+    def without_estimate(cls, estimate: Callable[[], InformationEstimate], **found: Any) -> IndependenceTestResult:
+        """The outcome of a test that did not need the estimate, which is made when somebody asks for it."""
+        result = cls(estimate=estimate, **found)  # type: ignore[arg-type]
+        object.__delattr__(result, "estimate")
+        object.__setattr__(result, "_estimated", estimate)
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the estimate if it is not there; other attributes that are not there are not there."""
+        if name != "estimate" or "_estimated" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        object.__setattr__(self, "estimate", self.__dict__.pop("_estimated")())
+        return self.estimate
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All of it, with the estimate."""
+        return {"estimate": self.estimate, **{k: v for k, v in self.__dict__.items() if k != "_estimated"}}
+
     @property
     def rejected(self) -> bool:
         """Whether independence is rejected at level alpha."""

@@ -1,12 +1,12 @@
 """The ladder: models of one unit from plain to rich, combined by their held-out likelihood.
 
-    marginal -> linear -> additive -> quadratic -> index -> networks -> wide networks
+    marginal -> linear (-> codes) -> additive -> quadratic -> index -> networks -> wide networks
 
 Every rung (`rungs/`) is a mixture of Gaussians whose parameters depend on the context (a conditional flow of the
-paper's kind); a mixture of rungs is one as well. Rungs are fitted on folds (`folds`), of which the first says which
-rungs are worth fitting (`climb`). The weights of the mixture maximise the likelihood of the held-out rows (`stacking`),
-so a rung that the data do not support gets no weight. That is the paper's tuning by cross-validated likelihood, done
-for every unit by itself.
+paper's kind); a mixture of rungs is one as well. That of codes is there only where the target follows a sum of codes
+(`codes`). Rungs are fitted on folds (`folds`), of which the first says which are worth fitting (`climb`). The weights
+of the mixture maximise the likelihood of the held-out rows (`stacking`), so a rung that the data do not support gets no
+weight. That is the paper's tuning by cross-validated likelihood, done for every unit by itself.
 
 A row's density is then the average over the folds' models: averaging steadies small networks, and no model has to be
 fitted again on all rows.
@@ -18,8 +18,10 @@ import numpy as np
 
 from pydine.types import FloatArray
 from pydine.units.climb import climb
+from pydine.units.codes import sums_of
 from pydine.units.folds import Fold, SharedRungs, held_out_rows
 from pydine.units.rows import row_marks, signs
+from pydine.units.rungs.linear import ExpandedRung
 from pydine.units.rungs.registry import rungs_for
 from pydine.units.rungs.rung import RungsFor
 from pydine.units.settings import LadderSettings
@@ -110,8 +112,12 @@ def fit_folds(
     sign = float(signs(middle[None], row_marks(np.vstack([middle, context])))[0])
     target = negated(target, sign)
     held = held_out_rows(target, context, settings)
+    learned = np.concatenate(held)
     folds = [Fold.of(i, target, context, held, settings, shared) for i in range(len(held))]
-    climbed = climb(folds[0], rungs(len(context), folds[0].x.shape[1], settings))
+    listed = rungs(len(context), folds[0].x.shape[1], settings)
+    if (sums := sums_of(middles(target)[learned], context[:, learned])) is not None:
+        listed.insert(1, ExpandedRung("codes", sums))
+    climbed = climb(folds[0], listed)
     models, densities = [climbed.models], [climbed.densities]
     for fold in folds[1:]:
         fitted = [fold.fit(rung)[0] for rung in climbed.rungs]

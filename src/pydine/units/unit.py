@@ -12,6 +12,7 @@ from pydine.kernels.likelihood import components, log_likelihood
 from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quantiles
 from pydine.types import FloatArray, must_fit
+from pydine.units.codes import Sums
 from pydine.units.network import Network
 from pydine.units.steps import negated
 
@@ -195,14 +196,20 @@ class FittedUnit:
         return density
 
     def features(self, context: FloatArray) -> list[FloatArray]:
-        """Evaluate the functions that each network has learned at a context (c, n), as arrays (n, q_i)."""
+        """Evaluate what was learned of a context (c, n), by networks and of codes, as arrays (n, q_i)."""
         expanded = self._expanded(context)
-        return [m.network.hidden_features(m.theta, expanded[m.expansion]) for m in self.models]
+        found = [expanded[f][-f.n_added :].T for f in self._sums]
+        return found + [m.network.hidden_features(m.theta, expanded[m.expansion]) for m in self.models]
 
     @property
     def n_features(self) -> int:
         """Number of these functions."""
-        return sum(m.network.n_features for m in self.models)
+        return sum(f.n_added for f in self._sums) + sum(m.network.n_features for m in self.models)
+
+    @property
+    def _sums(self) -> list[Sums]:
+        """Sums of codes that the models see."""
+        return [f for f in dict.fromkeys(m.expansion for m in self.models) if isinstance(f, Sums)]
 
     def _expanded(self, context: FloatArray) -> dict[Expansion, FloatArray]:
         """The context under each expansion that the models use, computed once for all folds."""

@@ -327,7 +327,7 @@ class Asker:
         answer = fit(question, replace(self.settings, cache=cache), self.workshop.beside(cache, self.settings.n_jobs))
         if isinstance(answer, Verdict):
             return information_of(answer, question), answer.pvalue
-        return information_of(answer, question), analytic_test(answer.latents).pvalue if self.test else np.nan
+        return information_of(answer, question), analytic_test(answer.tested).pvalue if self.test else np.nan
 
     def tasks(self, pair: Pair) -> list[UnitTask]:
         """The units that a pair needs, unless some of its columns turn out to be redundant."""

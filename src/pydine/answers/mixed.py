@@ -125,7 +125,7 @@ class MixedRows:
         """Residuals of rows given z, shapes (m, d) and (m, d')."""
         rows = self.columns.rows(x, y, z)
         sides: dict[str, list[FloatArray]] = {"x": [], "y": []}
-        for conditional in self.models.alone:
+        for conditional in sorted(self.models.alone, key=lambda each: each.column.place):
             sides[conditional.column.place[0]] += [piece.first for piece in conditional.residuals_of(rows)]
         left, right = (np.array(columns).T for columns in sides.values())
         return left, right

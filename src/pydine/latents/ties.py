@@ -29,15 +29,14 @@ def without_ties(question: Question) -> Question:
         return question
     scores = {i: ScoreMap.fit(table.columns[i])[1] for i in (*sides, *question.given)}
     every = np.array(list(scores.values()))
-    marks, order = row_marks(every), column_order(every)
-    oriented = every * signs(every, marks)[:, None]
+    marks, order, up = row_marks(every), column_order(every), signs(every)
     # Different rows may have the same mark: those of two equally frequent values do.
-    rows, columns, rng = np.lexsort([*oriented[order], marks]), table.columns.copy(), np.random.default_rng(SEED)
-    places = list(scores)
-    for i in [places[k] for k in order if places[k] in tied]:
+    rows = np.lexsort([*(every * up[:, None])[order], marks])
+    places, columns, rng = list(scores), table.columns.copy(), np.random.default_rng(SEED)
+    for k in [k for k in order if places[k] in tied]:
         draws = np.empty(table.n_samples)
         draws[rows] = rng.uniform(-LARGEST_SHIFT, LARGEST_SHIFT, table.n_samples)
-        columns[i] += signs(scores[i][None], marks)[0] * _room(columns[i]) * draws
+        columns[places[k]] += up[k] * _room(columns[places[k]]) * draws
     if np.array_equal(columns, table.columns):  # values are next to each other in float64, with no room between
         return question
     return replace(question, table=replace(table, columns=columns))

@@ -21,7 +21,6 @@ from pydine.latents.kinds.levels import LevelsColumn
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.folds import held_out_rows
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import column_order, row_marks, signs
 from pydine.units.steps import is_stepped, negated
 from pydine.units.unit import FittedUnit
 from pydine.work.cache import UnitCache, fit_units
@@ -30,67 +29,52 @@ from pydine.work.tasks import Fitted, UnitTask
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Columns as the context of another, in an order that depends only on their values.
+    """Columns as the context of another.
 
     Parameters
     ----------
     parents : tuple of Column
-    order : list of int
-        Canonical order of the columns that represent the parents.
-    signs : ndarray, shape (c, 1)
-        Their canonical signs, in that order: a column and its negative are the same context.
     values : ndarray, shape (c, n)
-        The context of the rows that were fitted.
+        The context of the rows that were fitted: the columns that represent the parents.
     """
 
     parents: tuple[Column, ...]
-    order: list[int]
-    signs: FloatArray
     values: FloatArray
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
         c = sum(len(parent.context) for parent in self.parents)
-        must_fit(self, sorted(self.order) == list(range(c)) and self.signs.shape == (c, 1))
         must_fit(self, self.values.ndim == 2 and len(self.values) == c)
 
     @classmethod
     def of(cls, parents: Sequence[Column], n: int) -> Context:
         """The context that columns of n rows make."""
-        if not parents:
-            return cls((), [], np.empty((0, 1)), np.empty((0, n)))
-        stacked = np.vstack([parent.context for parent in parents])
-        order = column_order(stacked)
-        stacked = stacked[order]
-        either = signs(stacked, row_marks(stacked))[:, None]
-        return cls(tuple(parents), order, either, np.ascontiguousarray(stacked * either))
+        return cls(tuple(parents), _stacked([parent.context for parent in parents], n))
 
     @property
     def learned(self) -> FloatArray:
         """The context of the rows that were fitted, for models that have seen them, shape (c, n)."""
         if not any(isinstance(parent, LevelsColumn) for parent in self.parents):
             return self.values
-        stacked = np.vstack([parent.learned for parent in self.parents])
-        return np.ascontiguousarray(stacked[self.order] * self.signs)
+        return np.vstack([parent.learned for parent in self.parents])
 
     def of_rows(self, rows: Rows, m: int) -> FloatArray:
         """The context of m new rows, shape (c, m)."""
-        if not self.parents:
-            return np.empty((0, m))
-        stacked = np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])
-        return np.ascontiguousarray(stacked[self.order] * self.signs)
+        return _stacked([parent.seen(parent.values_of(rows)) for parent in self.parents], m)
 
     def with_others(self, values: FloatArray, parent: Column, others: Sequence[FloatArray]) -> Iterator[FloatArray]:
         """A context (c, m) with one of the parents replaced by each of `others`, (c', m) each."""
-        sizes = [len(each.context) for each in self.parents]
         which = next(i for i, each in enumerate(self.parents) if each is parent)
-        first = sum(sizes[:which])
-        places = [place for place, i in enumerate(self.order) if first <= i < first + sizes[which]]
-        within = [self.order[place] - first for place in places]
+        first = sum(len(each.context) for each in self.parents[:which])
         for seen in others:
             changed = values.copy()
-            changed[places] = seen[within] * self.signs[places]
+            changed[first : first + len(seen)] = seen
             yield changed
+
+
+def _stacked(parts: Sequence[FloatArray], n: int) -> FloatArray:
+    """Arrays (c_i, n) as one, (c, n), which may have no rows."""
+    return np.vstack([np.empty((0, n)), *parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +262,8 @@ class ByParts:
             every = np.arange(len(rows))
             parts = [_Part.of(every, unit, target)]
             if unit.models:
-                held = held_out_rows(negated(target, unit.sign), np.ascontiguousarray(context[:, rows]), settings)
+                seen = context[:, rows] if unit.seen is None else unit.seen(context[:, rows])
+                held = held_out_rows(negated(target, unit.sign), seen, settings)
                 parts = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
                 left = np.setdiff1d(every, np.concatenate(held))
                 parts += [_Part.of(left, unit, target)] if len(left) else []

@@ -38,6 +38,22 @@ def outwards(columns: FloatArray) -> RowArray:
     return order
 
 
+def equal_rows(columns: FloatArray) -> tuple[RowArray, RowArray]:
+    """Which of the different rows of columns (d, n) each one is, shape (n,), and how often each comes up."""
+    rows = np.ascontiguousarray(columns.T + 0.0)
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()  # quicker to compare
+    _, which, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)
+    return which, counts
+
+
+def evened(values: FloatArray, which: RowArray, counts: RowArray) -> FloatArray:
+    """Average values (n,) over `equal_rows`: which of them is in which fold means nothing."""
+    if len(counts) == len(values):
+        return values
+    means: FloatArray = (np.bincount(which, values) / counts)[which]
+    return means
+
+
 def dealt(order: RowArray, folds: int) -> list[RowArray]:
     """Deal rows out to folds: of every `folds` consecutive rows in the order, each fold gets one, at random.
 
@@ -133,6 +149,16 @@ def signs(scores: FloatArray) -> FloatArray:
             known = left[sums != 0]
             marks = marks + _mixed(_bits(scores[known] * found[known, None])).sum(axis=0, dtype=np.uint64)
     return found
+
+
+def row_order(columns: FloatArray) -> RowArray:
+    """A canonical order of the rows of columns (d, n), the same however rows and columns came, and columns negated.
+
+    Only rows that are equal stay in the order in which they came.
+    """
+    up, order = signs(columns), column_order(columns)
+    # Different rows may have the same mark: those of two equally frequent values do.
+    return np.lexsort([*(columns * up[:, None])[order], row_marks(columns)])
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
 from pydine.latents.kinds.levels import LevelsColumn
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.folds import held_out_rows
 from pydine.units.ladder import LadderSettings
+from pydine.units.rows import equal_rows, evened
 from pydine.units.steps import is_stepped, negated
 from pydine.units.unit import FittedUnit
 from pydine.work.cache import UnitCache, fit_units
@@ -112,20 +112,12 @@ class Conditional:
         return self.evened(total)
 
     def evened(self, held: FloatArray) -> FloatArray:
-        """Average over rows with equal values: which of them is in which fold means nothing."""
-        which, counts = self._equal_rows
-        if len(counts) == len(held):
-            return held
-        means: FloatArray = (np.bincount(which, held) / counts)[which]
-        return means
+        """Average over rows with equal values."""
+        return evened(held, *self._equal_rows)
 
     @cached_property
-    def _equal_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        every = [self.column, *self.context.parents]
-        rows = np.ascontiguousarray(np.array([column.values for column in every]).T + 0.0)
-        as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()  # quicker to compare
-        _, which, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)
-        return which, counts
+    def _equal_rows(self) -> tuple[RowArray, RowArray]:
+        return equal_rows(np.array([column.values for column in (self.column, *self.context.parents)]))
 
     @cached_property
     def seen(self) -> ByParts:

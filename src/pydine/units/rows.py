@@ -38,8 +38,11 @@ def outwards(columns: FloatArray) -> RowArray:
     return order
 
 
-def equal_rows(columns: FloatArray) -> tuple[RowArray, RowArray]:
-    """Which of the different rows of columns (d, n) each one is, shape (n,), and how often each comes up."""
+EqualRows = tuple[RowArray, RowArray]  # which of the different rows each one is, (n,), and how often each comes up
+
+
+def equal_rows(columns: FloatArray) -> EqualRows:
+    """Find the rows of columns (d, n) that are equal."""
     rows = np.ascontiguousarray(columns.T + 0.0)
     as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()  # quicker to compare
     _, which, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)

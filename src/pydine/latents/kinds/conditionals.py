@@ -20,7 +20,7 @@ from pydine.latents.kinds.levels import LevelsColumn
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.folds import held_out_rows
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import equal_rows, evened
+from pydine.units.rows import EqualRows, equal_rows, evened
 from pydine.units.steps import is_stepped, negated
 from pydine.units.unit import FittedUnit
 from pydine.work.cache import UnitCache, fit_units
@@ -107,17 +107,18 @@ class Conditional:
     def held_out(self) -> FloatArray:
         """Log-densities of the rows under models that have not seen them, in nats, shape (n,)."""
         total: FloatArray = np.zeros(len(self.column.values))
-        for (rows, _), entry in zip(self.column.pieces(self.column.values), self.fitted, strict=True):
-            total[rows] += entry.log_density
-        return self.evened(total)
-
-    def evened(self, held: FloatArray) -> FloatArray:
-        """Average over rows with equal values."""
-        return evened(held, *self._equal_rows)
+        pieces = self.column.pieces(self.column.values)
+        for (rows, _), entry, same in zip(pieces, self.fitted, self.equal_rows, strict=True):
+            total[rows] += evened(entry.log_density, *same)
+        return total
 
     @cached_property
-    def _equal_rows(self) -> tuple[RowArray, RowArray]:
-        return equal_rows(np.array([column.values for column in (self.column, *self.context.parents)]))
+    def equal_rows(self) -> list[EqualRows]:
+        """For each unit, which of its rows have the same target and context."""
+        return [
+            equal_rows(np.vstack([target, self.context.values[:, rows]]))
+            for rows, target in self.column.pieces(self.column.values)
+        ]
 
     @cached_property
     def seen(self) -> ByParts:
@@ -227,14 +228,11 @@ class ByParts:
     n : int
         Number of rows.
     units : tuple of tuple
-        For each unit its rows, and the parts of these.
-    evened : callable
-        Averages log-densities (n,) over rows with equal values.
+        For each unit its rows, the parts of these, and those that are equal, over which log-densities are averaged.
     """
 
     n: int
-    units: tuple[tuple[RowArray, list[_Part]], ...]
-    evened: Callable[[FloatArray], FloatArray]
+    units: tuple[tuple[RowArray, list[_Part], EqualRows | None], ...]
 
     @classmethod
     def of(cls, conditional: Conditional, values: FloatArray) -> ByParts:
@@ -242,14 +240,15 @@ class ByParts:
         units = []
         for (some, target), unit in zip(conditional.column.pieces(values), conditional.units, strict=True):
             rows = np.arange(len(values))[some]
-            units.append((rows, [_Part.of(np.arange(len(rows)), unit, target)]))
-        return cls(len(values), tuple(units), _as_they_are)
+            units.append((rows, [_Part.of(np.arange(len(rows)), unit, target)], None))
+        return cls(len(values), tuple(units))
 
     @classmethod
     def unseen(cls, conditional: Conditional, settings: LadderSettings) -> ByParts:
         """To each row apply the models that were fitted without it; which rows a fold holds out is derived again."""
         column, context, units = conditional.column, conditional.context.values, []
-        for (some, target), unit in zip(column.pieces(column.values), conditional.units, strict=True):
+        pieces = column.pieces(column.values)
+        for (some, target), unit, same in zip(pieces, conditional.units, conditional.equal_rows, strict=True):
             rows = np.arange(context.shape[1])[some]
             every = np.arange(len(rows))
             parts = [_Part.of(every, unit, target)]
@@ -259,25 +258,24 @@ class ByParts:
                 parts = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
                 left = np.setdiff1d(every, np.concatenate(held))
                 parts += [_Part.of(left, unit, target)] if len(left) else []
-            units.append((rows, parts))
-        return cls(context.shape[1], tuple(units), conditional.evened)
+            units.append((rows, parts, same))
+        return cls(context.shape[1], tuple(units))
 
     def log_density(self, context: FloatArray) -> FloatArray:
         """Log-densities of the rows with a context (c, n), in nats, shape (n,)."""
-        total: FloatArray = np.zeros(context.shape[1])
-        for rows, parts in self.units:
-            for part in parts:
-                total[rows[part.rows]] += part.log_density(context[:, rows[part.rows]])
-        return self.evened(total)
+        (total,) = self._total(context.shape[1], lambda part, rows: part.log_density(context[:, rows])[None])
+        return total
 
     def given_each(self, contexts: FloatArray) -> FloatArray:
         """Log-densities with each of g contexts (c, g), each the same for all rows, in nats, shape (g, n)."""
-        total: FloatArray = np.zeros((contexts.shape[1], self.n))
-        for rows, parts in self.units:
+        return self._total(self.n, lambda part, _: part.given_each(contexts), contexts.shape[1])
+
+    def _total(self, n: int, density: Callable[[_Part, RowArray], FloatArray], g: int = 1) -> FloatArray:
+        """The sum over units of log-densities (g, m) of their parts, shape (g, n)."""
+        total: FloatArray = np.zeros((g, n))
+        for rows, parts, same in self.units:
+            found = np.empty((g, len(rows)))
             for part in parts:
-                total[:, rows[part.rows]] += part.given_each(contexts)
-        return np.array([self.evened(each) for each in total])
-
-
-def _as_they_are(densities: FloatArray) -> FloatArray:
-    return densities
+                found[:, part.rows] = density(part, rows[part.rows])
+            total[:, rows] += found if same is None else np.array([evened(each, *same) for each in found])
+        return total

@@ -263,7 +263,9 @@ class ByParts:
 
     def log_density(self, context: FloatArray) -> FloatArray:
         """Log-densities of the rows with a context (c, n), in nats, shape (n,)."""
-        (total,) = self._total(context.shape[1], lambda part, rows: part.log_density(context[:, rows])[None])
+        total: FloatArray = self._total(context.shape[1], lambda part, rows: part.log_density(context[:, rows])[None])[
+            0
+        ]
         return total
 
     def given_each(self, contexts: FloatArray) -> FloatArray:

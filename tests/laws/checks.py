@@ -1,9 +1,9 @@
 """Laws of information: what changing a sample may do to an answer, and how far beyond that an answer goes.
 
 Exact laws say that a change leaves the answer as it is: a violation is a figure that moves by more than rounding error,
-`ROUNDING` nats, or that share of a p-value. Statistical laws compare answers to different questions, each with errors of
-its own: a violation is a difference of more than `ERRORS` combined standard errors on the wrong side, and were these
-errors normal, independent, and the law just fulfilled, one comparison in 740 would be one by chance.
+`ROUNDING` nats, or that share of a p-value. Statistical laws compare answers to different questions, each with errors
+of its own: a violation is a difference of more than `ERRORS` combined standard errors on the wrong side. Were these
+errors normal and independent, and the law just fulfilled, one comparison in 740 would be one by chance.
 """
 
 import warnings

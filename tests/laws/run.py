@@ -13,10 +13,10 @@ from laws.samples import drawn
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "laws.md"
 HEAD = """# Laws
 
-`make laws`: {count} random datasets of all kinds of columns (`tests/laws/samples.py`), seeds from {first} on, {rows} rows
-at most. Exact laws: no figure of an answer (value, standard error, ends of the interval, in nats, and ln p) moves by
-more than {rounding:g}, rounding error. Statistical laws: one answer is not more than {errors:g} combined standard errors
-above another that it must not exceed; by chance one in 740 of those that hold with equality is.
+`make laws`: {count} random datasets of all kinds of columns (`tests/laws/samples.py`), seeds from {first} on, with at
+most {rows} rows. Exact laws: no figure of an answer (value, standard error, ends of the interval, in nats, and ln p)
+moves by more than {rounding:g}, rounding error. Statistical laws: one answer is not more than {errors:g} combined
+standard errors above another that it must not exceed; by chance one in 740 of those that hold with equality is.
 
 | law | asked | violations | largest |
 |---|---|---|---|

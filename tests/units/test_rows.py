@@ -189,8 +189,8 @@ class TestView:
             x, y, z = sides(dx, dy, 1, 40, 0)
             view = View.of(np.vstack([x, y, z]), dx, dy)
             assert view.is_swapped == (dy < dx)
-            expected = [*range(dx, dx + dy), *range(dx)] if dy < dx else list(range(dx + dy))
-            assert list(view.order) == expected
+            first = set(range(dx, dx + dy)) if dy < dx else set(range(dx))
+            assert set(view.order[: len(first)]) == first
 
     def test_latents_as_a_base_sees_them(self):
         view = View((1, 0), np.array([-1.0, 1.0]), is_swapped=True)

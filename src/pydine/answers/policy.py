@@ -72,11 +72,16 @@ class Mapped(NamedTuple):
 
 
 def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
-    """Map the columns of a question to latents, unless its answer is known without them."""
+    """Map the columns of a question to latents, unless its answer is known without them.
+
+    The columns of each side, and those given, come in an order that depends only on their values.
+    """
     plain = reduced(question, workshop)
     if isinstance(plain, Verdict):
         return plain
     workshop = workshop if plain.table is workshop.table else workshop.on(plain.table)
+    x, y, given = map(workshop.in_order, plain.blocks)
+    plain = replace(plain, x=x, y=y, given=given)
     flow, latents = workshop.flow(plain)
     if not _is_clear(latents):
         dx = len(plain.x)
@@ -94,8 +99,6 @@ def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
 def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
     """A question without duplicate columns and without columns that z determines, or the verdict that follows.
 
-    The columns of each side, and those given, come in an order that depends only on their values.
-
     Columns are duplicates if each is a strictly monotone function of the other, and determined if they are linear in
     others.
     """
@@ -103,10 +106,10 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
     given = _first_of(question.given, signatures)
     sides = [_first_of(side, signatures) for side in (question.x, question.y)]
     left = set(left_over([i for side in sides for i in side], given, workshop))
-    x, y = (workshop.in_order([i for i in side if i in left]) for side in sides)
+    x, y = (tuple(i for i in side if i in left) for side in sides)
     if not (x and y):
         return Verdict.NOTHING_LEFT
-    plain = replace(question, x=x, y=y, given=workshop.in_order(given))
+    plain = replace(question, x=x, y=y, given=given)
     if left_over(y, (*given, *x), workshop) == y:
         return plain
     untied = without_ties(plain)

@@ -95,7 +95,9 @@ class FunctionsOfZ:
         must_fit(self, self.centres.ndim == 2 and self.dz == len(self.centres) == len(self.seen.order))
 
     @classmethod
-    def choose(cls, z: FloatArray, learned: tuple[Learned, ...] | None, sides: FloatArray) -> FunctionsOfZ:
+    def choose(
+        cls, z: FloatArray, learned: tuple[Learned, ...] | None, sides: FloatArray | None = None
+    ) -> FunctionsOfZ:
         """Choose the functions for rows z (dz, n). Bumps are centred at rows at all distances from the origin.
 
         The normal scores (d, n) of both sides help to tell the rows apart, for the order and signs of z's columns.
@@ -103,7 +105,7 @@ class FunctionsOfZ:
         if learned is not None and len(learned) > MOST_UNITS:
             learned = (Sketch(learned),)
         dz, n = z.shape
-        seen = Arrangement.beside(z, sides)
+        seen = Arrangement.beside(z, z[:0] if sides is None else sides)
         arranged = seen(z)
         centres = arranged[:, some_of(outwards(arranged), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
         return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres, seen)

@@ -69,3 +69,14 @@ def test_tables():
         ranked = [{c.name: (c.alone.value, c.pvalue_given_rest) for c in pydine.rank(f, "b")} for f in (frame, other)]
     for name, told in ranked[0].items():
         assert ranked[1][name] == pytest.approx(told, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_many_numbers_and_many_labels():
+    """Neither side is easy to predict: one of them is."""
+    rng = np.random.default_rng(0)
+    x, labels = rng.normal(size=(300, 4)), rng.integers(0, 30, 300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimate = pydine.mutual_information(x, np.array([f"w{i}" for i in labels]), rng.normal(size=300))
+    assert estimate.confidence_interval(0.95)[0] == 0.0

@@ -80,8 +80,8 @@ def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
     if isinstance(plain, Verdict):
         return plain
     workshop = workshop if plain.table is workshop.table else workshop.on(plain.table)
-    x, y, given = map(workshop.in_order, plain.blocks)
-    plain = replace(plain, x=x, y=y, given=given)
+    sides = {"x": plain.x, "y": plain.y, "given": plain.given}
+    plain = replace(plain, **{name: workshop.in_order(columns) for name, columns in sides.items()})
     flow, latents = workshop.flow(plain)
     if not _is_clear(latents):
         dx = len(plain.x)

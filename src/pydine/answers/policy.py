@@ -80,8 +80,8 @@ def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
     if isinstance(plain, Verdict):
         return plain
     workshop = workshop if plain.table is workshop.table else workshop.on(plain.table)
-    sides = {"x": plain.x, "y": plain.y, "given": plain.given}
-    plain = replace(plain, **{name: workshop.in_order(columns) for name, columns in sides.items()})
+    blocks = [workshop.in_order(block) for block in plain.blocks]
+    plain = replace(plain, x=blocks[0], y=blocks[1], given=blocks[2])
     flow, latents = workshop.flow(plain)
     if not _is_clear(latents):
         dx = len(plain.x)

@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-cpus golden quick lint types unit fuzz faults boundscheck test-versions resolve docs dist bench stale clean
+.PHONY: help demo test test-cluster test-cpus golden quick lint types unit fuzz laws faults boundscheck test-versions resolve docs dist bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
@@ -15,6 +15,7 @@ help:
 	@echo "make golden  every stored answer to nine digits, and a table of what has moved"
 	@echo "make quick  the fast part of the test suite, in less than a minute"
 	@echo "make fuzz   thousands of odd calls, hostile and edited files: a result or a sentence"
+	@echo "make laws   laws of information on a thousand random datasets, into benchmarks/results/laws.md"
 	@echo "make faults kills, full disks, flipped bits: nothing lost, the same numbers"
 	@echo "make boundscheck  the tests of compiled code, with every index checked"
 	@echo "make test-versions  the lowest and the newest versions of what pydine needs, on every Python there is here"
@@ -78,6 +79,9 @@ quick: $(VENV)/.installed-dev
 
 fuzz: $(VENV)/.installed-dev
 	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz.run
+
+laws: $(VENV)/.installed-dev
+	PYTHONPATH=tests OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m laws.run
 
 # Compiled once more, into a folder of its own: without checks an index beyond an array reads or writes whatever is there.
 # The models that somebody made up are among them. A part of it: make boundscheck ONLY=tests/kernels

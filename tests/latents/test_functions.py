@@ -31,7 +31,7 @@ def test_a_constant_and_z_come_first(n, dz):
     values = functions(z)
     assert values.shape == (n, functions.n_always)
     assert functions.n_always >= 1 + dz
-    np.testing.assert_array_equal(values[:, : 1 + dz], np.column_stack([np.ones(n), *z]))
+    np.testing.assert_array_equal(values[:, : 1 + dz], np.column_stack([np.ones(n), *functions.seen(z)]))
 
 
 def test_what_was_learned_is_among_them():
@@ -70,9 +70,10 @@ def test_the_order_of_rows_does_not_count():
 @pytest.mark.parametrize(("dz", "n", "expected"), [(1, 800, 80), (3, 1000, 240), (8, 3000, 400), (2, 50, 50)])
 def test_bumps_stand_around_rows(dz, n, expected):
     z = normal(n, dz)
-    centres = FunctionsOfZ.choose(z, ()).centres
+    functions = FunctionsOfZ.choose(z, ())
+    centres = functions.centres
     assert centres.shape == (dz, expected)
-    assert {tuple(c) for c in centres.T} <= {tuple(row) for row in z.T}
+    assert {tuple(c) for c in centres.T} <= {tuple(row) for row in functions.seen(z).T}
     assert (np.abs(np.sign(centres).mean(axis=1)) < 0.5).all()  # on both sides of the middle
 
 

@@ -201,7 +201,7 @@ class TestDamage:
             ('"_verdict"', '"transform"', "holds 'transform', which DINE has not"),
             ('"learned"', '"unlearned"', "does not hold a model"),
             ('["_dimensions",', '["_dimension",', "holds '_dimension', which DINE has not"),
-            ('"z_order"', '"order_of_z"', r"\(RankFlow has other fields: z_order, order_of_z\)"),
+            ('"recalibration"', '"calibration"', r"\(RankFlow has other fields: recalibration, calibration\)"),
         ],
     )
     def test_other_files(self, plain, tmp_path, before, after, why):

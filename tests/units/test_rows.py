@@ -141,18 +141,18 @@ class TestColumns:
         moved = np.ascontiguousarray((columns * flips[:, None])[places][:, rows])
         marks = row_marks(columns)
         np.testing.assert_array_equal(row_marks(moved), marks[rows])
-        up, moved_up = signs(columns, marks), signs(moved, marks[rows])
+        up, moved_up = signs(columns), signs(moved)
         assert set(up) <= {-1.0, 1.0}
         np.testing.assert_array_equal(moved * moved_up[:, None], (columns * up[:, None])[places][:, rows])
 
     def test_both_signs_occur(self):
-        up = [float(signs(c, row_marks(c))[0]) for c in (scores(2, 30, seed) for seed in range(40))]
+        up = [float(signs(c)[0]) for c in (scores(2, 30, seed) for seed in range(40))]
         assert 8 < up.count(1.0) < 32
 
     def test_a_column_that_is_its_own_mirror_image(self):
         """By itself it has no sign: its negative is the same column with its rows in another order."""
         column = scores(1, 30, 0)
-        assert signs(column, row_marks(column)) == signs(-column, row_marks(column)) == 1.0
+        assert signs(column) == signs(-column) == 1.0
 
     def test_zeros_have_no_sign(self):
         columns = np.array([[0.0, -0.0, 1.0], [-0.0, 0.0, 1.0]])
@@ -189,8 +189,8 @@ class TestView:
             x, y, z = sides(dx, dy, 1, 40, 0)
             view = View.of(np.vstack([x, y, z]), dx, dy)
             assert view.is_swapped == (dy < dx)
-            expected = [*range(dx, dx + dy), *range(dx)] if dy < dx else list(range(dx + dy))
-            assert list(view.order) == expected
+            first = set(range(dx, dx + dy)) if dy < dx else set(range(dx))
+            assert set(view.order[: len(first)]) == first
 
     def test_latents_as_a_base_sees_them(self):
         view = View((1, 0), np.array([-1.0, 1.0]), is_swapped=True)

@@ -357,7 +357,7 @@ def _tune(question: Question, settings: Settings) -> list[Trial]:
     dx, dy, dz = question.dimensions
     untied = without_ties(question)
     workshop = settings.workshop(untied.table)
-    scores = workshop.scores((*untied.x, *untied.y, *workshop.in_order(untied.given)))
+    scores = workshop.scores([i for block in untied.blocks for i in workshop.in_order(block)])
     scores = np.ascontiguousarray(scores[:, some_of(outwards(scores), settings.max_rows)])
     x, y, z = range(dx), range(dx, dx + dy), range(dx + dy, dx + dy + dz)
     units, ladder = autoregressive(x, z) + autoregressive(y, z), settings.ladder()

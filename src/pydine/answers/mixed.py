@@ -36,7 +36,7 @@ from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.nulls.tables import CodeTable
 from pydine.types import FloatArray, RowArray
-from pydine.units.rows import dealt
+from pydine.units.rows import dealt, equal_rows, evened
 from pydine.work.cache import UnitCache
 
 LEAST_BULK = 50  # answer: least rows beside the point masses to be asked about, on top of one for each given column
@@ -131,7 +131,7 @@ class MixedRows:
         """Residuals of rows given z, shapes (m, d) and (m, d')."""
         rows = self.columns.rows(x, y, z)
         sides: dict[str, list[FloatArray]] = {"x": [], "y": []}
-        for conditional in self.models.alone:
+        for conditional in sorted(self.models.alone, key=lambda each: each.column.place):
             sides[conditional.column.place[0]] += [piece.first for piece in conditional.residuals_of(rows)]
         left, right = (np.array(columns).T for columns in sides.values())
         return left, right
@@ -294,8 +294,8 @@ def _chained(
         return Verdict.NOTHING_LEFT
     shares = {"point masses": np.arange(n), "beside them": rows}
     found = {
-        name: _spread(_of_part(part), places, n)
-        for part, (name, places) in zip(parts, shares.items(), strict=True)
+        name: _spread(_of_part(part, asked), places, n)
+        for part, asked, (name, places) in zip(parts, (which, bulk), shares.items(), strict=True)
         if not isinstance(part, Verdict)
     }
     weights = {name: len(shares[name]) / n for name in found}
@@ -338,8 +338,9 @@ def _one_by_one(
 
     def asked(some: Sequence[int], *given: int) -> MixedEstimate | Verdict:
         both = {**ends, label: tuple(some)}
-        part = fit(replace(question, x=both["x"], y=both["y"], given=(*question.given, *given)))
-        return part if isinstance(part, Verdict) else _of_part(part)
+        about = replace(question, x=both["x"], y=both["y"], given=(*question.given, *given))
+        part = fit(about)
+        return part if isinstance(part, Verdict) else _of_part(part, about)
 
     nothing = _nothing(question.table.n_samples)
     alone = {i: asked([i]) for i in side}
@@ -360,7 +361,7 @@ def _nothing(n: int) -> MixedEstimate:
 
 def _weighed(together: MixedFit, apart: MixedEstimate) -> MixedFit:
     """The average of an estimate by all columns together and one by one after the other, by held-out rows."""
-    joint = _of_part(together)
+    joint = _of_part(together, together.question)
     folds = dealt(together.columns.outwards, together.maker.ladder.folds)
     held_out, shares = mixed(np.array([joint.held_out, apart.held_out]), folds)
     share = float(shares[1])
@@ -382,12 +383,17 @@ def _varies(question: Question) -> bool:
     return all(np.ptp(question.table.columns[i]) > 0.0 for i in (*question.x, *question.y))
 
 
-def _of_part(part: object) -> MixedEstimate:
-    """The estimate of one part of the chain rule, whichever kind of fit it is."""
+def _of_part(part: object, question: Question) -> MixedEstimate:
+    """The estimate of one part of the chain rule, whichever kind of fit it is, and the question that it answers.
+
+    Rows that are equal in that question may differ in another, so that their log-ratios are averaged.
+    """
+    held, seen = part.held_out(), part.of_rows(slice(None))  # type: ignore[attr-defined]
+    same = equal_rows(question.table.columns[[i for block in question.blocks for i in block]])
+    held = seen if held is None else evened(held, *same)
     if isinstance(part, MixedFit):
-        return replace(part.estimate, in_sample=part.of_rows(slice(None)), held_out=part.held_out())
-    information, held = part.information, part.held_out()  # type: ignore[attr-defined]
-    seen = part.of_rows(slice(None))  # type: ignore[attr-defined]
+        return replace(part.estimate, in_sample=seen, held_out=held)
+    information = part.information  # type: ignore[attr-defined]
     below, above = information.errors or (information.standard_error, information.standard_error)
     hidden = float(np.sqrt(max(above**2 - below**2, 0.0)))
-    return MixedEstimate(information.value, below, seen, seen if held is None else held, {}, None, hidden)
+    return MixedEstimate(information.value, below, seen, held, {}, None, hidden)

@@ -72,11 +72,16 @@ class Mapped(NamedTuple):
 
 
 def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
-    """Map the columns of a question to latents, unless its answer is known without them."""
+    """Map the columns of a question to latents, unless its answer is known without them.
+
+    The columns of each side, and those given, come in an order that depends only on their values.
+    """
     plain = reduced(question, workshop)
     if isinstance(plain, Verdict):
         return plain
     workshop = workshop if plain.table is workshop.table else workshop.on(plain.table)
+    blocks = [workshop.in_order(block) for block in plain.blocks]
+    plain = replace(plain, x=blocks[0], y=blocks[1], given=blocks[2])
     flow, latents = workshop.flow(plain)
     if not _is_clear(latents):
         dx = len(plain.x)

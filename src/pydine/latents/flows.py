@@ -235,8 +235,6 @@ class RankFlow:
     recalibration : tuple of ScoreMap
         Maps from every unit's latents to their normal scores.
     projection : Projection
-    z_order : list of int
-        The canonical order of the columns of z, in which they are numbered here.
     """
 
     dimensions: tuple[int, int, int]
@@ -244,12 +242,11 @@ class RankFlow:
     units: dict[Unit, FittedUnit]
     recalibration: tuple[ScoreMap | ThinnedMap, ...]
     projection: Projection
-    z_order: list[int]
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
         (dx, dy, dz), every = self.dimensions, range(len(self.maps))
-        must_fit(self, min(dx, dy, dz) >= 0 and dx + dy + dz == len(every) and sorted(self.z_order) == list(range(dz)))
+        must_fit(self, min(dx, dy, dz) >= 0 and dx + dy + dz == len(every))
         must_fit(self, len(self.units) == len(self.recalibration) == self.projection.coefficients.shape[1] == dx + dy)
         must_fit(self, all(place in every for unit in self.units for place in (unit.target, *unit.context)))
         must_fit(self, self.projection.functions.dz == dz)
@@ -300,5 +297,5 @@ class RankFlow:
         return total
 
     def _scores(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
-        columns = np.hstack([x, y, z[:, self.z_order]]).T
+        columns = np.hstack([x, y, z]).T
         return np.array([m(np.ascontiguousarray(column)) for m, column in zip(self.maps, columns, strict=True)])

@@ -1,6 +1,7 @@
 """Functions of z that are projected out of both sides: z and its cubes, polynomials, waves, bumps, and learned ones.
 
-None of them depends on the order of the rows, and what is random (`Sketch`) has a fixed seed.
+None of them depends on the order of the rows, or on the order and the signs of z's columns, and what is random
+(`Sketch`) has a fixed seed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.types import FloatArray, must_fit
-from pydine.units.rows import SEED, outwards, some_of
+from pydine.units.rows import SEED, Arrangement, outwards, some_of
 from pydine.units.rungs.quadratic import quadratic
 
 # answer: number of bumps around rows of z; the shares of degrees of freedom in `projection` limit how many are used.
@@ -78,25 +79,36 @@ class FunctionsOfZ:
         column, and bumps: Gaussian kernels around rows of z, which span more of the smooth functions of z the more
         there are (Nyström's method). If None, there are none of these.
     centres : ndarray, shape (dz, bumps)
+        Of columns as they are seen.
+    seen : Arrangement
+        The order and signs in which all functions but the learned ones see the columns of z.
     """
 
     dz: int
     cubic: bool
     learned: tuple[Learned, ...] | None
     centres: FloatArray
+    seen: Arrangement
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
-        must_fit(self, self.centres.ndim == 2 and self.dz == len(self.centres))
+        must_fit(self, self.centres.ndim == 2 and self.dz == len(self.centres) == len(self.seen.order))
 
     @classmethod
-    def choose(cls, z: FloatArray, learned: tuple[Learned, ...] | None) -> FunctionsOfZ:
-        """Choose the functions for rows z (dz, n). Bumps are centred at rows at all distances from the origin."""
+    def choose(
+        cls, z: FloatArray, learned: tuple[Learned, ...] | None, sides: FloatArray | None = None
+    ) -> FunctionsOfZ:
+        """Choose the functions for rows z (dz, n). Bumps are centred at rows at all distances from the origin.
+
+        The normal scores (d, n) of both sides help to tell the rows apart, for the order and signs of z's columns.
+        """
         if learned is not None and len(learned) > MOST_UNITS:
             learned = (Sketch(learned),)
         dz, n = z.shape
-        centres = z[:, some_of(outwards(z), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
-        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres)
+        seen = Arrangement.beside(z, z[:0] if sides is None else sides)
+        arranged = seen(z)
+        centres = arranged[:, some_of(outwards(arranged), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
+        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres, seen)
 
     @property
     def n_always(self) -> int:
@@ -118,7 +130,7 @@ class FunctionsOfZ:
                 found[places] = part.T[chosen[places] - start]
         places = np.flatnonzero(chosen >= stop)
         if len(places):
-            found[places] = _bumps_across(z, self.centres[:, chosen[places] - stop])
+            found[places] = _bumps_across(self.seen(z), self.centres[:, chosen[places] - stop])
         return found
 
     def priors(self, z: FloatArray) -> list[FloatArray]:
@@ -135,7 +147,8 @@ class FunctionsOfZ:
 
     def _kinds(self, z: FloatArray, *, bumps: bool = True) -> dict[str, list[FloatArray]]:
         """Arrays (n, q_i) by kind; z is clipped beyond any score that a sample can have, so that they stay finite."""
-        z = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
+        given = np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)
+        z = self.seen(given)
         always = [np.ones((z.shape[1], 1)), z.T]
         if self.cubic:
             always.append(((z * z - 3.0) * z).T)
@@ -144,7 +157,7 @@ class FunctionsOfZ:
         return {
             "always": always,
             "polynomials": [quadratic(z)[self.dz :].T],
-            "learned": [part for unit in self.learned for part in unit.features(z)],
+            "learned": [part for unit in self.learned for part in unit.features(given)],
             "column waves": [_column_waves(z)],
             "bumps": [_bumps(z, self.centres)] if bumps else [],
         }

@@ -9,7 +9,7 @@ import numpy as np
 from pydine.inputs.table import Question
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
-from pydine.units.rows import SEED, column_order, row_marks, signs
+from pydine.units.rows import SEED, column_order, row_order, signs
 
 FEW_TIES = 0.01  # answer: share of the rows that may be tied without harm to a density
 LARGEST_SHIFT = 0.45  # answer: share of the gap to the next value: less than half, so that values stay in order
@@ -29,15 +29,12 @@ def without_ties(question: Question) -> Question:
         return question
     scores = {i: ScoreMap.fit(table.columns[i])[1] for i in (*sides, *question.given)}
     every = np.array(list(scores.values()))
-    marks, order = row_marks(every), column_order(every)
-    oriented = every * signs(every, marks)[:, None]
-    # Different rows may have the same mark: those of two equally frequent values do.
-    rows, columns, rng = np.lexsort([*oriented[order], marks]), table.columns.copy(), np.random.default_rng(SEED)
-    places = list(scores)
-    for i in [places[k] for k in order if places[k] in tied]:
+    order, up, rows = column_order(every), signs(every), row_order(every)
+    places, columns, rng = list(scores), table.columns.copy(), np.random.default_rng(SEED)
+    for k in [k for k in order if places[k] in tied]:
         draws = np.empty(table.n_samples)
         draws[rows] = rng.uniform(-LARGEST_SHIFT, LARGEST_SHIFT, table.n_samples)
-        columns[i] += signs(scores[i][None], marks)[0] * _room(columns[i]) * draws
+        columns[places[k]] += up[k] * _room(columns[places[k]]) * draws
     if np.array_equal(columns, table.columns):  # values are next to each other in float64, with no room between
         return question
     return replace(question, table=replace(table, columns=columns))

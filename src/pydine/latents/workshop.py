@@ -116,9 +116,9 @@ class Workshop:
             self._maps[i] = ScoreMap.fit(self.table.columns[i])
         return self._maps[i]
 
-    def in_order(self, given: Sequence[int]) -> tuple[int, ...]:
-        """The columns that are conditioned on, in an order that depends only on their values."""
-        return tuple(given[k] for k in column_order(self.scores(given)))
+    def in_order(self, columns: Sequence[int]) -> tuple[int, ...]:
+        """Columns of one side, or those that are conditioned on, in an order that depends only on their values."""
+        return tuple(columns[k] for k in column_order(self.scores(columns)))
 
     def flow(self, question: Question, by_column: bool = False) -> tuple[RankFlow, Latents]:
         """Fit the maps of a question, and compute the latents of the table's rows.
@@ -130,7 +130,7 @@ class Workshop:
             Whether each column is mapped given z alone, so that the latents of a side keep the dependence between its
             columns; otherwise a flow is autoregressive, and the latents of a side are independent of each other.
         """
-        given, plan = self.in_order(question.given), columnwise if by_column else autoregressive
+        given, plan = question.given, columnwise if by_column else autoregressive
         units = unique(plan(question.x, given) + plan(question.y, given))
         made = self._make(units)
         latents = self._latents(units, made, given, question.dimensions[:2])
@@ -143,7 +143,6 @@ class Workshop:
             {_placed(unit, places): m.unit for unit, m in zip(units, made, strict=True)},
             tuple(m.recalibration for m in made),
             _projection(latents),
-            [question.given.index(i) for i in given],
         )
         return flow, latents
 
@@ -162,19 +161,18 @@ class Workshop:
 
     def flow_of_many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> tuple[RankFlow, Latents]:
         """The maps of `many`, as a flow whose x is the first variable and whose y are all others, and the latents."""
-        ordered, columns = self.in_order(given), [i for variable in variables for i in variable]
-        units = _units_of_many(variables, ordered)
+        given, columns = tuple(given), [i for variable in variables for i in variable]
+        units = _units_of_many(variables, given)
         made, sizes = self._make(units), (len(variables[0]), len(columns) - len(variables[0]))
         together = sum(sorted(map(len, variables))[-2:])
-        latents = self._latents(units, made, ordered, sizes, together if len(variables) > 2 else None)
-        places = {column: place for place, column in enumerate((*columns, *ordered))}
+        latents = self._latents(units, made, given, sizes, together if len(variables) > 2 else None)
+        places = {column: place for place, column in enumerate((*columns, *given))}
         flow = RankFlow(
-            (*sizes, len(ordered)),
-            tuple(self.map_of(i) for i in (*columns, *ordered)),
+            (*sizes, len(given)),
+            tuple(self.map_of(i) for i in (*columns, *given)),
             {_placed(unit, places): m.unit for unit, m in zip(units, made, strict=True)},
             tuple(m.recalibration for m in made),
             _projection(latents),
-            [list(given).index(i) for i in ordered],
         )
         return flow, latents
 
@@ -205,8 +203,8 @@ class Workshop:
 
     def tasks(self, question: Question) -> list[UnitTask]:
         """The units of a question whose flows are autoregressive."""
-        given = self.in_order(question.given)
-        return self._tasks(unique(autoregressive(question.x, given) + autoregressive(question.y, given)))
+        x, y, given = question.blocks
+        return self._tasks(unique(autoregressive(x, given) + autoregressive(y, given)))
 
     def tasks_of_many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> list[UnitTask]:
         """The units of `many`."""
@@ -250,7 +248,8 @@ class Workshop:
         (dx, dy), dz, n = sizes, len(given), self.table.n_samples
         z, unprojected = self.scores(given), np.array([m.latent for m in made])
         see_z = [m.unit for unit, m in zip(units, made, strict=True) if len(unit.context) == dz]
-        functions = FunctionsOfZ.choose(z, tuple(see_z) if dz else None)
+        sides = self.scores([unit.target for unit in units] if dz else [])
+        functions = FunctionsOfZ.choose(z, tuple(see_z) if dz else None, sides)
         values = functions(z) if n <= ROWS_KEPT else None
         # The weight of non-linear rungs is averaged over the `together` units in which it is largest.
         together, is_many = together or dx + dy, together is not None
@@ -275,7 +274,7 @@ class Workshop:
             None if values is None else values[:, projection.chosen],
             two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
             unlearned=tuple(m.unit.unlearned * _of_z(unit, dz) for unit, m in zip(units, made, strict=True)),
-            scores=self.scores([unit.target for unit in units]) if dz else None,
+            scores=sides if dz else None,
         )
         if not made[0].by_fold.size:
             return latents

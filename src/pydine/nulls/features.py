@@ -122,7 +122,8 @@ def orthonormal(waves: FloatArray, most: NDArray[np.intp]) -> Waves:
     count, sizes = waves.shape[1], waves @ waves.transpose(0, 2, 1) / waves.shape[2]
     own = np.einsum("dkk->dk", sizes)
     factors = np.linalg.cholesky(sizes + (NOTHING_NEW * own + SMALLEST_VARIANCE)[:, :, None] * np.eye(count))
-    is_old = np.einsum("dkk->dk", factors) ** 2 <= LEAST_NEW * np.maximum(own, SMALLEST_VARIANCE)
+    # A wave that is 0 but for rounding, as the third of three equal steps is, has what was added here, and no more.
+    is_old = np.einsum("dkk->dk", factors) ** 2 <= np.maximum(LEAST_NEW * own, 2.0 * SMALLEST_VARIANCE)
     orders = np.minimum(np.where(is_old.any(axis=1), is_old.argmax(axis=1), count), most)
     counted = np.arange(count) < orders[:, None]
     both = counted[:, :, None] & counted[:, None, :]

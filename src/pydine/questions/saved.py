@@ -40,6 +40,7 @@ MODEL = Schema(
         unit.Model,
         unit.FittedUnit,
         plan.Unit,
+        rows.Arrangement,
         rows.View,
         scores.ScoreMap,
         functions.Sketch,

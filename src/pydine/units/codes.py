@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.types import FloatArray, IntArray, must_fit
-from pydine.units.rows import row_marks, signs
 
 # answer: most values of a code, least rows of each of them, and most codes that are summed, as 3^9 signs are tried.
 MOST_VALUES, LEAST_ROWS, MOST_CODES = 6, 10, 9
@@ -53,14 +52,10 @@ class Sums:
 
     @classmethod
     def of(cls, context: FloatArray) -> Sums:
-        """The codes of a context (c, n), without sums; values are in an order that negation does not change."""
+        """The codes of a context (c, n), without sums; its columns have their canonical signs already."""
         found = [(i, *np.unique(column, return_counts=True)) for i, column in enumerate(context) if _is_coarse(column)]
         codes = [(i, v) for i, v, counts in found if 2 <= len(v) <= MOST_VALUES and counts.min() >= LEAST_ROWS]
-        if not codes:
-            return cls((), ())
-        either = signs(context[[i for i, _ in codes]], row_marks(context))
-        ordered = (v if sign > 0.0 else v[::-1] for (_, v), sign in zip(codes, either, strict=True))
-        return cls(tuple(i for i, _ in codes), tuple(tuple(v.tolist()) for v in ordered))
+        return cls(tuple(i for i, _ in codes), tuple(tuple(v.tolist()) for _, v in codes))
 
     def __call__(self, context: FloatArray) -> FloatArray:
         """See `unit.Expansion`."""

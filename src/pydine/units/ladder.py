@@ -20,7 +20,7 @@ from pydine.types import FloatArray
 from pydine.units.climb import climb
 from pydine.units.codes import sums_of
 from pydine.units.folds import Fold, SharedRungs, held_out_rows
-from pydine.units.rows import row_marks, signs
+from pydine.units.rows import Arrangement, signs
 from pydine.units.rungs.linear import ExpandedRung
 from pydine.units.rungs.registry import rungs_for
 from pydine.units.rungs.rung import RungsFor
@@ -107,10 +107,11 @@ def fit_folds(
 ) -> Stack:
     """Fit, in every fold, the rungs that were selected in the first one; arguments as in `held_out_likelihood`."""
     shared = {} if shared is None else shared
-    # Training is symmetric in the target's sign except for rounding, which it amplifies: so the values fix the sign.
-    middle = middles(target)
-    sign = float(signs(middle[None], row_marks(np.vstack([middle, context])))[0])
-    target = negated(target, sign)
+    # Networks start from weights that are drawn for each place, and training amplifies rounding: so the values fix the
+    # order of columns, and their signs.
+    middle = middles(target)[None]
+    seen, sign = Arrangement.beside(context, middle), float(signs(np.vstack([middle, context]))[0])
+    target, context = negated(target, sign), seen(context)
     held = held_out_rows(target, context, settings)
     learned = np.concatenate(held)
     folds = [Fold.of(i, target, context, held, settings, shared) for i in range(len(held))]
@@ -124,4 +125,4 @@ def fit_folds(
         models.append(fitted)
         densities.append(np.array([fold.marginal_density, *map(fold.density_of, fitted)]))
     names = ["marginal", *(rung.name for rung in climbed.rungs)]
-    return Stack(held, sign, names, climbed.trust, models, densities)
+    return Stack(held, sign, seen, names, climbed.trust, models, densities)

@@ -38,6 +38,25 @@ def outwards(columns: FloatArray) -> RowArray:
     return order
 
 
+EqualRows = tuple[RowArray, RowArray]  # which of the different rows each one is, (n,), and how often each comes up
+
+
+def equal_rows(columns: FloatArray) -> EqualRows:
+    """Find the rows of columns (d, n) that are equal."""
+    rows = np.ascontiguousarray(columns.T + 0.0)
+    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()  # quicker to compare
+    _, which, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)
+    return which, counts
+
+
+def evened(values: FloatArray, which: RowArray, counts: RowArray) -> FloatArray:
+    """Average values (n,) over `equal_rows`: which of them is in which fold means nothing."""
+    if len(counts) == len(values):
+        return values
+    means: FloatArray = (np.bincount(which, values) / counts)[which]
+    return means
+
+
 def dealt(order: RowArray, folds: int) -> list[RowArray]:
     """Deal rows out to folds: of every `folds` consecutive rows in the order, each fold gets one, at random.
 
@@ -82,35 +101,110 @@ def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def row_marks(scores: FloatArray) -> NDArray[np.uint64]:
     """A hash of each row of columns (d, n), which does not depend on the columns' order and signs, shape (n,)."""
-    sizes = np.abs(scores) + 0.0
-    marks: NDArray[np.uint64] = _mixed(np.ascontiguousarray(sizes).view(np.uint64)).sum(axis=0, dtype=np.uint64)
+    marks: NDArray[np.uint64] = _mixed(_bits(np.abs(scores))).sum(axis=0, dtype=np.uint64)
     return marks
 
 
-def column_order(scores: FloatArray) -> list[int]:
-    """A canonical order of columns (d, n), the same however columns and rows were ordered and columns negated."""
-    if len(scores) < 2:
-        return list(range(len(scores)))
-    marks = _mixed(row_marks(scores))
-    sizes = np.ascontiguousarray(np.abs(scores) + 0.0).view(np.uint64)
-    keys = _mixed(sizes ^ marks).sum(axis=1, dtype=np.uint64)
-    return sorted(range(len(scores)), key=lambda i: int(keys[i]))
+def _bits(scores: FloatArray) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(scores + 0.0).view(np.uint64)
 
 
-def signs(scores: FloatArray, marks: NDArray[np.uint64]) -> FloatArray:
-    """A canonical sign, 1 or -1, of each of columns (d, n), which flips if the column is negated, shape (d,).
+def _keys(scores: FloatArray, marks: NDArray[np.uint64]) -> list[int]:
+    """A hash of each of columns (d, n) with the rows' hashes (n,), which does not depend on the order of the rows."""
+    keys: list[int] = _mixed(_bits(scores) ^ _mixed(marks)).sum(axis=1, dtype=np.uint64).tolist()
+    return keys
 
-    It is the sign of a sum over rows with coefficients from `marks`, the rows' hashes. The sum is one of integers, so
-    the order of the rows does not matter.
+
+def column_order(scores: FloatArray, others: FloatArray | None = None) -> list[int]:
+    """A canonical order of columns (d, n), the same however columns and rows were ordered and columns negated.
+
+    Columns that have the same absolute values in all rows, as two yes/no columns may, are told apart by their signs.
+    `others` (d', n) stand beside them, and help to tell rows apart.
     """
-    coefficients = (marks >> np.uint64(44)).astype(np.int64) - 2**19
-    sums = (np.round(scores * 2.0**20).astype(np.int64) * coefficients).sum(axis=1)
-    return np.where(sums < 0, -1.0, 1.0)
+    d = len(scores)
+    if d < 2:
+        return list(range(d))
+    every = scores if others is None else np.vstack([scores, others])
+    keys = _keys(np.abs(scores), row_marks(every))
+    if len(set(keys)) < d:
+        signed = every * signs(every)[:, None]
+        keys = _keys(signed[:d], _mixed(_bits(signed)).sum(axis=0, dtype=np.uint64))
+    return sorted(range(d), key=lambda i: keys[i])
+
+
+def signs(scores: FloatArray) -> FloatArray:
+    """Canonical signs, 1 or -1, of columns (d, n), each of which flips if its column is negated, shape (d,).
+
+    The sign is that of a sum over rows with coefficients from the rows' hashes. The sum is one of integers, so the
+    order of the rows does not matter. It is 0 for a column that is symmetric beside the absolute values of the others;
+    those of known sign then enter the hashes with it, and where none is known, the first column is taken as it is.
+    """
+    found, marks = np.zeros(len(scores)), row_marks(scores)
+    whole = np.round(scores * 2.0**20).astype(np.int64)
+    while not found.all():
+        left = np.flatnonzero(found == 0.0)
+        coefficients = (marks >> np.uint64(44)).astype(np.int64) - 2**19
+        sums = np.sign((whole[left] * coefficients).sum(axis=1))
+        if not sums.any():
+            sums[int(np.argmin(_keys(np.abs(scores[left]), marks)))] = 1
+        found[left] = sums
+        if not found.all():
+            known = left[sums != 0]
+            marks = marks + _mixed(_bits(scores[known] * found[known, None])).sum(axis=0, dtype=np.uint64)
+    return found
+
+
+def row_order(columns: FloatArray) -> RowArray:
+    """A canonical order of the rows of columns (d, n), the same however rows and columns came, and columns negated.
+
+    Only rows that are equal stay in the order in which they came.
+    """
+    up, order = signs(columns), column_order(columns)
+    # Different rows may have the same mark: those of two equally frequent values do.
+    return np.lexsort([*(columns * up[:, None])[order], row_marks(columns)])
 
 
 @dataclass(frozen=True)
-class View:
-    """The canonical arrangement in which a base sees the latents: which side goes first, and each column's sign.
+class Arrangement:
+    """A canonical order and canonical signs of columns.
+
+    Parameters
+    ----------
+    order : tuple of int
+        Positions of the columns, in the order in which they are to be seen.
+    signs : ndarray, shape (d,)
+        In that order, 1 or -1.
+    """
+
+    order: tuple[int, ...]
+    signs: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        d = len(self.order)
+        must_fit(self, sorted(self.order) == list(range(d)) and self.signs.shape == (d,))
+
+    def __call__(self, columns: FloatArray) -> FloatArray:
+        """Arrange columns (d, n)."""
+        seen: FloatArray = columns[list(self.order)] * self.signs[:, None]
+        return seen
+
+    def undone(self, seen: FloatArray) -> FloatArray:
+        """Columns (d, n) as they were before they were arranged."""
+        columns: FloatArray = np.empty(seen.shape)
+        columns[list(self.order)] = seen * self.signs[:, None]
+        return columns
+
+    @classmethod
+    def beside(cls, columns: FloatArray, others: FloatArray) -> Arrangement:
+        """The arrangement of columns (d, n) that stand beside others (d', n), whose order and signs do not matter."""
+        order = column_order(columns, others)
+        return cls(tuple(order), signs(np.vstack([columns, others]))[order])
+
+
+@dataclass(frozen=True)
+class View(Arrangement):
+    """The canonical arrangement in which a base sees the latents: which side goes first, and each side's columns.
 
     Parameters
     ----------
@@ -122,33 +216,18 @@ class View:
         Whether y goes first.
     """
 
-    order: tuple[int, ...]
-    signs: FloatArray
     is_swapped: bool
-
-    def __post_init__(self) -> None:
-        """Refuse parts that do not fit each other."""
-        d = len(self.order)
-        must_fit(self, sorted(self.order) == list(range(d)) and self.signs.shape == (d,))
-
-    def __call__(self, both: FloatArray) -> FloatArray:
-        """Arrange latents of x, then of y, shape (dx + dy, n), as a base sees them."""
-        seen: FloatArray = both[list(self.order)] * self.signs[:, None]
-        return seen
-
-    def undone(self, seen: FloatArray) -> FloatArray:
-        """The arrangement of the caller, of latents (dx + dy, n) as a base sees them."""
-        both: FloatArray = np.empty(seen.shape)
-        both[list(self.order)] = seen * self.signs[:, None]
-        return both
 
     @classmethod
     def of(cls, scores: FloatArray, dx: int, dy: int) -> View:
         """Derive the arrangement from normal scores of x, y and z, shape (dx + dy + dz, n)."""
         marks = row_marks(scores)
-        sides = [row_marks(scores[:dx]), row_marks(scores[dx : dx + dy])]
-        keys = [int(_mixed(side ^ _mixed(marks)).sum(dtype=np.uint64)) for side in sides]
+        sides = scores[:dx], scores[dx : dx + dy]
+        keys = [int(_mixed(row_marks(side) ^ _mixed(marks)).sum(dtype=np.uint64)) for side in sides]
         is_swapped = (dy, keys[1]) < (dx, keys[0])
-        x, y = range(dx), range(dx, dx + dy)
+        x, y = (
+            column_order(sides[0], scores[dx:]),
+            [dx + i for i in column_order(sides[1], np.delete(scores, range(dx, dx + dy), 0))],
+        )
         order = (*y, *x) if is_swapped else (*x, *y)
-        return cls(order, signs(scores[list(order)], marks), is_swapped)
+        return cls(order, signs(scores)[list(order)], is_swapped)

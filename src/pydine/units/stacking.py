@@ -8,6 +8,7 @@ import numpy as np
 
 from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
 from pydine.types import FloatArray, RowArray
+from pydine.units.rows import Arrangement
 from pydine.units.unit import FittedUnit, Model
 
 NEGLIGIBLE = 1e-3  # answer: a rung of less weight is dropped: EM leaves traces of weights that tend to 0
@@ -19,11 +20,13 @@ class Stack:
     """What was fitted in every fold: the rows held out, the models, and their log-densities of those rows.
 
     The first row of each of `densities` is the marginal rung's, which has no model. `trust` says how far the held-out
-    rows of the first fold support each rung, between 0 and 1; `sign` is the sign with which the target was learned.
+    rows of the first fold support each rung, between 0 and 1; `sign` is the sign with which the target was learned, and
+    `seen` the arrangement of the context.
     """
 
     rows: list[RowArray]
     sign: float
+    seen: Arrangement
     names: list[str]
     trust: FloatArray
     models: list[list[Model]]
@@ -60,7 +63,7 @@ class Stack:
         counted = [j for j in range(len(weights) - 1) if weights[1 + j] > 0.0]
         models = tuple(fold[j] for j in counted for fold in self.models)
         shares = np.repeat(weights[1:][counted] / len(self.models), len(self.models))
-        return FittedUnit(models, shares, float(weights[0]), by_name, self.sign)
+        return FittedUnit(models, shares, float(weights[0]), by_name, self.sign, seen=self.seen)
 
     def taught(self, target: FloatArray, context: FloatArray) -> tuple[FittedUnit, FloatArray]:
         """The unit of a target (n,) and a context (c, n), with what it may have missed (`unlearned`), and `held_out`.

@@ -14,6 +14,7 @@ from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quanti
 from pydine.types import FloatArray, must_fit
 from pydine.units.codes import Sums
 from pydine.units.network import Network
+from pydine.units.rows import Arrangement
 from pydine.units.steps import negated
 
 ROWS_AT_ONCE = 1 << 15  # memory: rows processed at a time, so that memory grows with n only by what is returned
@@ -93,6 +94,8 @@ class FittedUnit:
         1, or -1 if the models are of the negated target.
     unlearned : float
         How much of the context's effect the models may have missed, in nats of mean log-density (see `stacking`).
+    seen : Arrangement, optional
+        The order and signs in which the models see the context's columns; without it, they see them as they are.
     """
 
     models: tuple[Model, ...]
@@ -101,6 +104,7 @@ class FittedUnit:
     rung_weights: dict[str, float]
     sign: float = 1.0
     unlearned: float = 0.0
+    seen: Arrangement | None = None
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
@@ -176,7 +180,7 @@ class FittedUnit:
         """Weight, model and expanded context of everything in the mixture, the marginal included."""
         if self.marginal_weight > 0.0:
             yield self.marginal_weight, STANDARD_NORMAL, np.empty((0, context.shape[1]))
-        expanded = self._expanded(context)
+        expanded = self.expanded(context)
         for weight, model in zip(self.weights, self.models, strict=True):
             yield weight, model, expanded[model.expansion]
 
@@ -186,7 +190,7 @@ class FittedUnit:
         for rows in _blocks(len(density)):
             t, x = (np.clip(a, -FARTHEST, FARTHEST) for a in (negated(target[..., rows], self.sign), context[:, rows]))
             seen = t.astype(np.float32)
-            expanded = {f: np.ascontiguousarray(part, dtype=np.float32) for f, part in self._expanded(x).items()}
+            expanded = {f: np.ascontiguousarray(part, dtype=np.float32) for f, part in self.expanded(x).items()}
             terms = [model.density_of(seen, expanded[model.expansion]) for model in self.models]
             weights = list(self.weights)
             if self.marginal_weight > 0.0:
@@ -197,7 +201,7 @@ class FittedUnit:
 
     def features(self, context: FloatArray) -> list[FloatArray]:
         """Evaluate what was learned of a context (c, n), by networks and of codes, as arrays (n, q_i)."""
-        expanded = self._expanded(context)
+        expanded = self.expanded(context)
         found = [expanded[f][-f.n_added :].T for f in self._sums]
         return found + [m.network.hidden_features(m.theta, expanded[m.expansion]) for m in self.models]
 
@@ -211,8 +215,9 @@ class FittedUnit:
         """Sums of codes that the models see."""
         return [f for f in dict.fromkeys(m.expansion for m in self.models) if isinstance(f, Sums)]
 
-    def _expanded(self, context: FloatArray) -> dict[Expansion, FloatArray]:
-        """The context under each expansion that the models use, computed once for all folds."""
+    def expanded(self, context: FloatArray) -> dict[Expansion, FloatArray]:
+        """The context (c, n), as it is seen, under each expansion that the models use: once for all folds."""
+        context = context if self.seen is None else self.seen(context)
         return {f: np.ascontiguousarray(f(context)) for f in {m.expansion: None for m in self.models}}
 
 

@@ -25,6 +25,7 @@ from pydine.disk import sweep, write_whole
 from pydine.kernels.compilation import PACKAGE, SOURCES, sources_digest
 from pydine.units.codes import Sums
 from pydine.units.network import Network
+from pydine.units.rows import Arrangement
 from pydine.units.rungs.registry import EXPANSIONS
 from pydine.units.unit import MARGINAL, FittedUnit, Model
 from pydine.work.execution import arrivals
@@ -33,7 +34,9 @@ from pydine.work.tasks import NOTHING, Fitted, UnitTask, fit_task
 # What a fitted unit depends on beside its data and settings: all that fits it.
 UNIT_SOURCES = (*SOURCES, "types.py", "units/**/*.py", "work/tasks.py")
 UNITS_DIGEST = sources_digest(PACKAGE, UNIT_SOURCES)
-UNIT = Schema("pydine.unit", 1, (Fitted, FittedUnit, Model, Network, Sums), EXPANSIONS)  # what a file holds
+UNIT = Schema(
+    "pydine.unit", 1, (Fitted, FittedUnit, Model, Network, Arrangement, Sums), EXPANSIONS
+)  # what a file holds
 
 MEMORY_BYTES = 256 << 20  # memory: default bound of a cache
 ENTRY_BYTES = 2048  # memory: what Python's own objects of an entry take, approximately

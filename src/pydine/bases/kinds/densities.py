@@ -215,7 +215,8 @@ def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
         alone, other = f"{name}, alone{suffix}", f"{EXCHANGED[name]}, alone{suffix}"
         plans[alone] = _Plan(given(columns.z))
         many = [sum(isinstance(column, LevelsColumn) for column in side) for side in (targets, others)]
-        if len(targets) > max(MOST_TARGETS, len(others)) or many[0] > many[1]:
+        is_wide = many[0] == many[1] and len(targets) > max(MOST_TARGETS, len(others))
+        if many[0] > many[1] or is_wide:
             continue  # the other side is easier to predict
         plans[f"{name}{suffix}"] = _Plan(given(others, columns.z), alone, other)
         if columns.z:

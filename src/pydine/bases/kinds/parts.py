@@ -21,7 +21,7 @@ from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.types import FloatArray
-from pydine.units.rows import row_marks, signs
+from pydine.units.rows import signs
 
 PART_ROWS = 40.0, 80.0  # answer: rows of the smallest part at which separate models begin to count, and count in full
 CUTS = 16  # answer: groups of equal size between which a column of z may be cut
@@ -215,6 +215,6 @@ def _oriented(columns: MixedColumns) -> dict[int, FloatArray]:
     """Scores (n,) of the columns by their ids, with canonical signs: the same for a negated column."""
     every = (*columns.x, *columns.y, *columns.z)
     keys = np.vstack([column.order_keys for column in every])
-    keys = keys * signs(keys, row_marks(keys))[:, None]
+    keys = keys * signs(keys)[:, None]
     firsts = np.cumsum([0, *(len(column.order_keys) for column in every)])
     return {id(column): keys[first] for column, first in zip(every, firsts, strict=False)}

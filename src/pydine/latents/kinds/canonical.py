@@ -12,7 +12,7 @@ from pydine.latents.kinds.levels import LevelsColumn
 from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.registry import column_of
 from pydine.types import FloatArray
-from pydine.units.rows import row_marks
+from pydine.units.rows import row_marks, row_order
 
 
 def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Column]:
@@ -37,9 +37,11 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
             found.append(labels)
         else:
             found.append(column)
-    for i, column in enumerate(found):
-        if isinstance(column, LevelsColumn):
-            column.learn([*found[:i], *found[i + 1 :]], marks)
+    if any(isinstance(column, LevelsColumn) for column in found):
+        rows = row_order(np.array([c.values if isinstance(c, NominalColumn) else c.order_keys[0] for c in found]))
+        for i, column in enumerate(found):
+            if isinstance(column, LevelsColumn):
+                column.learn([*found[:i], *found[i + 1 :]], rows)
     return found
 
 

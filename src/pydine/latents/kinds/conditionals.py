@@ -14,14 +14,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
 from pydine.latents.kinds.levels import LevelsColumn
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.folds import held_out_rows
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import column_order, row_marks, signs
+from pydine.units.rows import EqualRows, equal_rows, evened
 from pydine.units.steps import is_stepped, negated
 from pydine.units.unit import FittedUnit
 from pydine.work.cache import UnitCache, fit_units
@@ -30,67 +29,52 @@ from pydine.work.tasks import Fitted, UnitTask
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """Columns as the context of another, in an order that depends only on their values.
+    """Columns as the context of another.
 
     Parameters
     ----------
     parents : tuple of Column
-    order : list of int
-        Canonical order of the columns that represent the parents.
-    signs : ndarray, shape (c, 1)
-        Their canonical signs, in that order: a column and its negative are the same context.
     values : ndarray, shape (c, n)
-        The context of the rows that were fitted.
+        The context of the rows that were fitted: the columns that represent the parents.
     """
 
     parents: tuple[Column, ...]
-    order: list[int]
-    signs: FloatArray
     values: FloatArray
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
         c = sum(len(parent.context) for parent in self.parents)
-        must_fit(self, sorted(self.order) == list(range(c)) and self.signs.shape == (c, 1))
         must_fit(self, self.values.ndim == 2 and len(self.values) == c)
 
     @classmethod
     def of(cls, parents: Sequence[Column], n: int) -> Context:
         """The context that columns of n rows make."""
-        if not parents:
-            return cls((), [], np.empty((0, 1)), np.empty((0, n)))
-        stacked = np.vstack([parent.context for parent in parents])
-        order = column_order(stacked)
-        stacked = stacked[order]
-        either = signs(stacked, row_marks(stacked))[:, None]
-        return cls(tuple(parents), order, either, np.ascontiguousarray(stacked * either))
+        return cls(tuple(parents), _stacked([parent.context for parent in parents], n))
 
     @property
     def learned(self) -> FloatArray:
         """The context of the rows that were fitted, for models that have seen them, shape (c, n)."""
         if not any(isinstance(parent, LevelsColumn) for parent in self.parents):
             return self.values
-        stacked = np.vstack([parent.learned for parent in self.parents])
-        return np.ascontiguousarray(stacked[self.order] * self.signs)
+        return np.vstack([parent.learned for parent in self.parents])
 
     def of_rows(self, rows: Rows, m: int) -> FloatArray:
         """The context of m new rows, shape (c, m)."""
-        if not self.parents:
-            return np.empty((0, m))
-        stacked = np.vstack([parent.seen(parent.values_of(rows)) for parent in self.parents])
-        return np.ascontiguousarray(stacked[self.order] * self.signs)
+        return _stacked([parent.seen(parent.values_of(rows)) for parent in self.parents], m)
 
     def with_others(self, values: FloatArray, parent: Column, others: Sequence[FloatArray]) -> Iterator[FloatArray]:
         """A context (c, m) with one of the parents replaced by each of `others`, (c', m) each."""
-        sizes = [len(each.context) for each in self.parents]
         which = next(i for i, each in enumerate(self.parents) if each is parent)
-        first = sum(sizes[:which])
-        places = [place for place, i in enumerate(self.order) if first <= i < first + sizes[which]]
-        within = [self.order[place] - first for place in places]
+        first = sum(len(each.context) for each in self.parents[:which])
         for seen in others:
             changed = values.copy()
-            changed[places] = seen[within] * self.signs[places]
+            changed[first : first + len(seen)] = seen
             yield changed
+
+
+def _stacked(parts: Sequence[FloatArray], n: int) -> FloatArray:
+    """Arrays (c_i, n) as one, (c, n), which may have no rows."""
+    return np.vstack([np.empty((0, n)), *parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,25 +107,18 @@ class Conditional:
     def held_out(self) -> FloatArray:
         """Log-densities of the rows under models that have not seen them, in nats, shape (n,)."""
         total: FloatArray = np.zeros(len(self.column.values))
-        for (rows, _), entry in zip(self.column.pieces(self.column.values), self.fitted, strict=True):
-            total[rows] += entry.log_density
-        return self.evened(total)
-
-    def evened(self, held: FloatArray) -> FloatArray:
-        """Average over rows with equal values: which of them is in which fold means nothing."""
-        which, counts = self._equal_rows
-        if len(counts) == len(held):
-            return held
-        means: FloatArray = (np.bincount(which, held) / counts)[which]
-        return means
+        pieces = self.column.pieces(self.column.values)
+        for (rows, _), entry, same in zip(pieces, self.fitted, self.equal_rows, strict=True):
+            total[rows] += evened(entry.log_density, *same)
+        return total
 
     @cached_property
-    def _equal_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        every = [self.column, *self.context.parents]
-        rows = np.ascontiguousarray(np.array([column.values for column in every]).T + 0.0)
-        as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()  # quicker to compare
-        _, which, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)
-        return which, counts
+    def equal_rows(self) -> list[EqualRows]:
+        """For each unit, which of its rows have the same target and context."""
+        return [
+            equal_rows(np.vstack([target, self.context.values[:, rows]]))
+            for rows, target in self.column.pieces(self.column.values)
+        ]
 
     @cached_property
     def seen(self) -> ByParts:
@@ -251,14 +228,11 @@ class ByParts:
     n : int
         Number of rows.
     units : tuple of tuple
-        For each unit its rows, and the parts of these.
-    evened : callable
-        Averages log-densities (n,) over rows with equal values.
+        For each unit its rows, the parts of these, and those that are equal, over which log-densities are averaged.
     """
 
     n: int
-    units: tuple[tuple[RowArray, list[_Part]], ...]
-    evened: Callable[[FloatArray], FloatArray]
+    units: tuple[tuple[RowArray, list[_Part], EqualRows | None], ...]
 
     @classmethod
     def of(cls, conditional: Conditional, values: FloatArray) -> ByParts:
@@ -266,41 +240,44 @@ class ByParts:
         units = []
         for (some, target), unit in zip(conditional.column.pieces(values), conditional.units, strict=True):
             rows = np.arange(len(values))[some]
-            units.append((rows, [_Part.of(np.arange(len(rows)), unit, target)]))
-        return cls(len(values), tuple(units), _as_they_are)
+            units.append((rows, [_Part.of(np.arange(len(rows)), unit, target)], None))
+        return cls(len(values), tuple(units))
 
     @classmethod
     def unseen(cls, conditional: Conditional, settings: LadderSettings) -> ByParts:
         """To each row apply the models that were fitted without it; which rows a fold holds out is derived again."""
         column, context, units = conditional.column, conditional.context.values, []
-        for (some, target), unit in zip(column.pieces(column.values), conditional.units, strict=True):
+        pieces = column.pieces(column.values)
+        for (some, target), unit, same in zip(pieces, conditional.units, conditional.equal_rows, strict=True):
             rows = np.arange(context.shape[1])[some]
             every = np.arange(len(rows))
             parts = [_Part.of(every, unit, target)]
             if unit.models:
-                held = held_out_rows(negated(target, unit.sign), np.ascontiguousarray(context[:, rows]), settings)
+                seen = context[:, rows] if unit.seen is None else unit.seen(context[:, rows])
+                held = held_out_rows(negated(target, unit.sign), seen, settings)
                 parts = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
                 left = np.setdiff1d(every, np.concatenate(held))
                 parts += [_Part.of(left, unit, target)] if len(left) else []
-            units.append((rows, parts))
-        return cls(context.shape[1], tuple(units), conditional.evened)
+            units.append((rows, parts, same))
+        return cls(context.shape[1], tuple(units))
 
     def log_density(self, context: FloatArray) -> FloatArray:
         """Log-densities of the rows with a context (c, n), in nats, shape (n,)."""
-        total: FloatArray = np.zeros(context.shape[1])
-        for rows, parts in self.units:
-            for part in parts:
-                total[rows[part.rows]] += part.log_density(context[:, rows[part.rows]])
-        return self.evened(total)
+        total: FloatArray = self._total(context.shape[1], lambda part, rows: part.log_density(context[:, rows])[None])[
+            0
+        ]
+        return total
 
     def given_each(self, contexts: FloatArray) -> FloatArray:
         """Log-densities with each of g contexts (c, g), each the same for all rows, in nats, shape (g, n)."""
-        total: FloatArray = np.zeros((contexts.shape[1], self.n))
-        for rows, parts in self.units:
+        return self._total(self.n, lambda part, _: part.given_each(contexts), contexts.shape[1])
+
+    def _total(self, n: int, density: Callable[[_Part, RowArray], FloatArray], g: int = 1) -> FloatArray:
+        """The sum over units of log-densities (g, m) of their parts, shape (g, n)."""
+        total: FloatArray = np.zeros((g, n))
+        for rows, parts, same in self.units:
+            found = np.empty((g, len(rows)))
             for part in parts:
-                total[:, rows[part.rows]] += part.given_each(contexts)
-        return np.array([self.evened(each) for each in total])
-
-
-def _as_they_are(densities: FloatArray) -> FloatArray:
-    return densities
+                found[:, part.rows] = density(part, rows[part.rows])
+            total[:, rows] += found if same is None else np.array([evened(each, *same) for each in found])
+        return total

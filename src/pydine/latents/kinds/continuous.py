@@ -92,11 +92,10 @@ class ContinuousColumn(Column):
 def moments(unit: FittedUnit, context: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Means and deviations of a unit's target given a context (c, m), as scores, shapes (m,)."""
     m = context.shape[1]
-    mean, square = np.zeros(m), np.full(m, unit.marginal_weight)
+    mean, square, expanded = np.zeros(m), np.full(m, unit.marginal_weight), unit.expanded(context)
     for weight, model in zip(unit.weights, unit.models, strict=True):
-        expanded = np.ascontiguousarray(model.expansion(context))
-        shares, at_zero = model.components(np.zeros(m), expanded)
-        deviation = 1.0 / (model.components(np.ones(m), expanded)[1] - at_zero)
+        shares, at_zero = model.components(np.zeros(m), expanded[model.expansion])
+        deviation = 1.0 / (model.components(np.ones(m), expanded[model.expansion])[1] - at_zero)
         mean += weight * (shares * -at_zero * deviation).sum(axis=0)
         square += weight * (shares * deviation**2 * (1.0 + at_zero**2)).sum(axis=0)
     return unit.sign * mean, np.sqrt(np.maximum(square - mean * mean, LEAST_VARIANCE))

@@ -47,32 +47,37 @@ class LevelsColumn(NominalColumn):
         super().__init__(values)
         self.effects, self.left_out = np.empty((0, len(self._counts) + 1)), np.empty((0, len(values)))
 
-    def learn(self, others: Sequence[Column], marks: NDArray[np.uint64]) -> None:
+    def learn(self, others: Sequence[Column], order: RowArray) -> None:
         """Find what labels say of the other columns of a question: of numbers and steps also how far they spread.
 
-        Which of the others a row is told of is drawn. Its hash in `marks` (n,) decides only which draw it gets: what
-        follows from the row's own values would give these away.
+        Which of the others a row is told of is drawn. The `order` of all rows (n,), which follows from their values,
+        decides only which draw a row gets, and how sums are rounded: what follows from the row's own values would give
+        these away.
         """
-        found, n, rng = [], len(marks), np.random.default_rng(SEED)
-        order = np.lexsort([marks, self.values])
-        own, told = np.empty(n, dtype=np.intp), np.empty((n, GROUPS), dtype=np.bool_)
-        own[order], told[order] = rng.integers(GROUPS, size=n), rng.random((n, GROUPS)) < TOLD
+        found, n, rng = [], len(order), np.random.default_rng(SEED)
+        order = order[np.argsort(self.values[order], kind="stable")]
+        own, told = rng.integers(GROUPS, size=n), rng.random((n, GROUPS)) < TOLD
         told[np.arange(n), own] = False
+        codes = self.values[order].astype(np.intp)
         for other in others:
-            for key in other.order_keys:
-                found.append(self._shrunken(key, own, told))
+            for key in other.order_keys[:, order]:
+                found.append(self._shrunken(key, codes, own, told))
                 if not isinstance(other, NominalColumn):
-                    found.append(self._shrunken((key - key.mean() - found[-1][1]) ** 2, own, told))
+                    found.append(self._shrunken((key - key.mean() - found[-1][1]) ** 2, codes, own, told))
         scales = [max(float(left_out.std()), LEAST_BETWEEN) for _, left_out in found]
-        self.effects, self.left_out = (
+        self.effects, left_out = (
             np.array([pair[i] / scale for pair, scale in zip(found, scales, strict=True)]).reshape(len(found), -1)
             for i in (0, 1)
         )
+        self.left_out = np.empty(left_out.shape)
+        self.left_out[:, order] = left_out
 
-    def _shrunken(self, score: FloatArray, own: IntArray, told: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    def _shrunken(
+        self, score: FloatArray, codes: IntArray, own: IntArray, told: NDArray[np.bool_]
+    ) -> tuple[FloatArray, FloatArray]:
         """Shrunken means of a score (n,), less its mean: by labels, (labels + 1,), and of the groups `told`, (n,)."""
         score = score - score.mean()
-        codes, counts = self.values.astype(np.intp), np.maximum(self._counts, 1).astype(np.float64)
+        counts = np.maximum(self._counts, 1).astype(np.float64)
         n, k, whole = len(score), len(counts), float(score @ score)
         sums = np.bincount(codes, score, minlength=k)
         explained = float((sums * sums / counts).sum())

@@ -19,12 +19,12 @@ from pydine.latents.kinds.column import ROWS_PER_FREQUENCY, Cells, Column, Place
 from pydine.latents.kinds.conditionals import Conditional, Context
 from pydine.types import FloatArray, RowArray
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import View, outwards, row_marks, signs
+from pydine.units.rows import View, column_order, outwards, signs
 
 
 @dataclass(frozen=True, eq=False)
 class MixedColumns:
-    """The columns of a question, without duplicates and without those that z determines.
+    """The columns of a question, without duplicates and without those that z determines, each group in canonical order.
 
     Parameters
     ----------
@@ -50,12 +50,15 @@ class MixedColumns:
 
         blocks = distinct(question.x, known), distinct(question.y, known), distinct(question.given, set())
         every = [i for block in blocks for i in block]
-        columns = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
-        dx, dy = len(blocks[0]), len(blocks[1])
-        found = tuple(columns[:dx]), tuple(columns[dx : dx + dy]), tuple(columns[dx + dy :])
-        for label, every_place, block, group in zip("xyz", question.blocks, blocks, found, strict=True):
-            for i, column in zip(block, group, strict=True):
-                column.place = (label, every_place.index(i))
+        made = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
+        columns, keys = dict(zip(every, made, strict=True)), np.array([column.order_keys[0] for column in made])
+        found, stop = [], 0
+        for label, places, block in zip("xyz", question.blocks, blocks, strict=True):
+            for i in block:
+                columns[i].place = (label, places.index(i))
+            start, stop = stop, stop + len(block)
+            order = column_order(keys[start:stop], np.delete(keys, slice(start, stop), 0))
+            found.append(tuple(columns[block[k]] for k in order))
         return cls(*found)
 
     @cached_property
@@ -69,7 +72,7 @@ class MixedColumns:
     def outwards(self) -> RowArray:
         """Rows by their distance from the origin, in an order that depends only on their values."""
         keys = np.vstack([*(column.order_keys for column in (*self.x, *self.y)), self.context(self.z).values])
-        return outwards(keys * signs(keys, row_marks(keys))[:, None])
+        return outwards(keys * signs(keys)[:, None])
 
     def swapped(self) -> MixedColumns:
         """The same columns with x and y exchanged."""

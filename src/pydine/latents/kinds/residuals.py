@@ -73,7 +73,8 @@ def _projected(
         return None
     pieces, dx, dz = [*x, *y], len(x), len(z)
     unprojected = np.array([piece.first for piece, _ in pieces])
-    functions = FunctionsOfZ.choose(z, units if dz else None)  # type: ignore[arg-type]
+    keys = np.array([key for _, key in pieces])
+    functions = FunctionsOfZ.choose(z, units if dz else None, keys)  # type: ignore[arg-type]
     n = unprojected.shape[1]
     values = functions(z) if n <= ROWS_KEPT else None
     projection = Projection.fit(
@@ -81,7 +82,6 @@ def _projected(
     )
     seconds = np.array([np.zeros(n) if piece.second is None else piece.second for piece, _ in pieces])
     steps = np.array([np.zeros((2, n)) if piece.step is None else piece.step for piece, _ in pieces])
-    keys = np.array([key for _, key in pieces])
     latents = Latents(
         (dx, len(y), dz),
         unprojected,

@@ -178,8 +178,8 @@ class Asked:
                 "given='rest' needs all rows in memory: every pair has flows of its own; name the columns to condition "
                 "on, or pass a part of the rows."
             )
-        workshop, given = self._workshop(), self.variables.given
-        table = self.variables.table
+        workshop, table = self._workshop(), self.variables.table
+        given = workshop.in_order(self.variables.given)
         if with_plain_given(Question(table, (), (), given)).table is not table or any(
             sample.is_label(table.names[i]) for i in given
         ):

@@ -181,7 +181,7 @@ def test_many_columns_that_act_linearly_are_projected_out(columns: int) -> None:
     z = rng.standard_normal((500, columns))
     (a, b), (x, y) = rng.standard_normal((2, columns)) / np.sqrt(columns), rng.standard_normal((2, 500))
     estimate = pydine.mutual_information(z @ a + x, z @ b + 0.5 * x + np.sqrt(0.75) * y, z)
-    assert 0.0 <= estimate.details["unlearned"] < 0.05
+    assert 0.0 <= estimate.details["unlearned"] < 0.06
     low, high = estimate.confidence_interval(0.95)
     assert low < information(0.25) < high
 

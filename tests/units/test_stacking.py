@@ -59,4 +59,4 @@ def test_models_of_little_weight_leave_little_unlearned():
     optimism = float(np.mean(unit.log_density(target, context) - held))
     rate = 4.0 / (4.0 + len(context))
     assert unit.unlearned > 0.0
-    assert unit.unlearned == pytest.approx((1.0 - unit.marginal_weight) * optimism / (2.0**rate - 1.0), rel=1e-3)
+    assert unit.unlearned == pytest.approx((1.0 - unit.marginal_weight) * optimism / (2.0**rate - 1.0), rel=5e-3)

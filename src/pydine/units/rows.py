@@ -186,6 +186,8 @@ class Arrangement:
 
     def __call__(self, columns: FloatArray) -> FloatArray:
         """Arrange columns (d, n)."""
+        if len(columns) != len(self.order):
+            raise ValueError(f"this model is of {len(self.order)} columns of context, not of {len(columns)}")
         seen: FloatArray = columns[list(self.order)] * self.signs[:, None]
         return seen
 

@@ -23,11 +23,11 @@ def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
     rungs: list[Rung] = [LINEAR, ADDITIVE]
     if is_learnable(c, n_train):
         rungs.append(QUADRATIC)
-    if settings.networks > 0 and has_rows(c, n_train):
-        rungs.append(WavesRung("waves", waves, most))
     if c > 1 and settings.networks > 0:
         rungs += [IndexRung(name, cubic, most, start) for start, name in enumerate(("index", "curved index"))]
     rungs += [NetworkRung("network", identity, most, start) for start in range(settings.networks)]
+    if settings.networks > 0 and has_rows(c, n_train):
+        rungs.append(WavesRung("waves", waves, most))
     if settings.networks > 0:
         rungs += larger_networks(c, n_train, settings)
     rungs += [WideRung("wide", with_radius, MORE_ITERATIONS * most, start) for start in range(settings.wide_networks)]

@@ -20,6 +20,7 @@ from pydine.units.steps import middles
 from pydine.units.unit import Model
 
 WAVES = 16  # answer: half periods of the fastest cosine: it resolves eight turns of an effect
+SLOW = 3.0  # answer: half periods from which on the prior grows as their square: as of a function with a slope
 # answer: training rows for each cosine: with fewer, most of them would be noise.
 ROWS_PER_WAVE = 5
 
@@ -47,7 +48,8 @@ class WavesRung(IndexRung):
         """See `Rung`."""
         expanded, settings, n = self.expansion(lesson.x), lesson.settings, lesson.x.shape[1]
         network, c = self.network(len(expanded), settings), len(expanded)
-        skip = np.full(c, BASIS_PRECISION / n)
+        turns = np.repeat(np.append(np.zeros(3), np.arange(1.0, WAVES + 1.0)), len(lesson.x))
+        skip = BASIS_PRECISION / n * np.maximum(turns / SLOW, 1.0) ** 2
         skip[: len(lesson.x)] = LINEAR_PRECISION / n
         location, spread = ridge(middles(lesson.t), expanded, n * skip)
         theta, decay = np.zeros(network.n_parameters), np.full(network.n_parameters, settings.weight_decay / n)

@@ -89,3 +89,13 @@ def test_too_few_different_rows_are_refused():
         pytest.raises(ValueError, match="x and y must have at least 12 different rows, but have 9 and copies of them"),
     ):
         read_question(x, np.sin(40.0 * x), kinds={"x": "continuous", "y": "continuous"})
+
+
+def test_columns_that_miss_different_rows_are_ranked():
+    """Copies are looked for in whole rows, also where each column has as many values as it has."""
+    rng = np.random.default_rng(4)
+    x, u = np.round(rng.standard_normal((2, 300)), 2)
+    columns = {"x": x, "u": u, "y": x + 0.5 * rng.standard_normal(300)}
+    columns["x"][:5], columns["u"][7:20] = np.nan, np.nan
+    ranking = pydine.rank(columns, "y", nan_policy="omit")
+    assert ranking.names[0] == "x"

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.answers.policy import Verdict, determined, mapped
+from pydine.answers.policy import Verdict, determined, mapped, table_of
 from pydine.answers.settings import Settings
 from pydine.bases.base import mixed
 from pydine.bases.gaussian import GaussianBase
@@ -162,12 +162,6 @@ class Tested(NamedTuple):
         dx, dy, _ = self.latents.dimensions
         base = GaussianBase(self.folds).fit(self.latents.seen())
         return float(with_unlearned(base.value, between(self.latents.unlearned, dx), min(dx, dy)).value)
-
-
-def table_of(question: Question, workshop: Workshop) -> CodeTable | None:
-    """The table that answers a test of labels alone; None if there is none, or if z determines a side."""
-    table = CodeTable.of(question)
-    return table if table is None or table.varies or not determined(question, workshop) else None
 
 
 def tested(question: Question, workshop: Workshop) -> Tested | Verdict:

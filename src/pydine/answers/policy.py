@@ -30,6 +30,7 @@ from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
+from pydine.nulls.tables import CodeTable
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings
 
@@ -233,6 +234,12 @@ def _independent(columns: FloatArray) -> list[int]:
     sizes = np.abs(np.diag(factor)) / np.sqrt(columns.shape[1])
     kept: list[int] = np.sort(pivots[: int((sizes**2 > SMALLEST_VARIANCE).sum())]).tolist()
     return kept
+
+
+def table_of(question: Question, workshop: Workshop) -> CodeTable | None:
+    """The table that answers a test of labels alone; None if there is none, or if z determines a side."""
+    table = CodeTable.of(question)
+    return table if table is None or table.varies or not determined(question, workshop) else None
 
 
 def determined_sides(question: Question) -> tuple[str, ...]:

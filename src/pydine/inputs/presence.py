@@ -121,7 +121,8 @@ class Presence:
         labels = {name: self.values(name) for name in names if kinds[name] is Kind.NOMINAL}
         thin = {f"column {name!r} of data": count_of(values) for name, values in labels.items() if is_thin(values)}
         warn_of_labels(thin, len(self.whole.values))
-        filled = [np.nan_to_num(self.values(name), nan=np.inf) for name in names]
+        places = [self.whole.names.index(name) for name in names]
+        filled = [np.nan_to_num(self.whole.values[:, i], nan=np.inf) for i in places]
         distinct = distinct_rows(filled, [kinds[name] is Kind.CONTINUOUS for name in names])
         if distinct is not None:
             warn_of_copies(int((~distinct).sum()), len(distinct))

@@ -203,7 +203,7 @@ class Workshop:
 
     def tasks(self, question: Question) -> list[UnitTask]:
         """The units of a question whose flows are autoregressive."""
-        x, y, given = question.blocks
+        x, y, given = (self.in_order(block) for block in question.blocks)
         return self._tasks(unique(autoregressive(x, given) + autoregressive(y, given)))
 
     def tasks_of_many(self, variables: Sequence[tuple[int, ...]], given: Sequence[int]) -> list[UnitTask]:

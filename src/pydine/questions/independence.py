@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pydine.answers.fitting import Fit, fit, information_of
-from pydine.answers.mixed import table_of
-from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.policy import Verdict, table_of, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.kinds import Kinds

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray, IntArray, must_fit
 
+DIGITS = 12  # guard: of cosines, whose last digits differ between processors
 # answer: most values of a code, least rows of each of them, and most codes that are summed, as 3^9 signs are tried.
 MOST_VALUES, LEAST_ROWS, MOST_CODES = 6, 10, 9
 WAVES = ((2, 1), (3, 1), (4, 1), (5, 1), (5, 2))  # answer: moduli up to 5, and multiples that are not of a smaller one
@@ -79,10 +80,10 @@ class Sums:
         for m, each in self.sums:
             total = np.array(each) @ places
             for h in range(1, m // 2 + 1):
-                angles = (2.0 * np.pi * h / m) * (total % m)
-                yield np.sqrt(2.0) * np.cos(angles)
+                angles = (2.0 * np.pi * h / m) * np.arange(m)
+                yield np.sqrt(2.0) * np.round(np.cos(angles), DIGITS)[total % m]
                 if 2 * h < m:
-                    yield np.sqrt(2.0) * np.sin(angles)
+                    yield np.sqrt(2.0) * np.round(np.sin(angles), DIGITS)[total % m]
 
 
 def sums_of(target: FloatArray, context: FloatArray) -> Sums | None:

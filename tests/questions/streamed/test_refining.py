@@ -84,7 +84,7 @@ def test_all_pairs_of_all_rows(path, streamed):
 def test_sides_of_several_columns(path, streamed):
     here = pydine.mutual_information(["x", "u"], "y", "z0", data=pq.read_table(path), base="gaussian")
     there = pydine.mutual_information(["x", "u"], "y", "z0", data=path, base="gaussian")
-    assert abs(there.value - here.value) < 0.2 * here.standard_error
+    assert abs(there.value - here.value) < 0.4 * here.standard_error
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ wave are neither equally spread nor equally skewed along it.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
 
+from pydine.kernels.normal import add_tails
 from pydine.kernels.regression import ridge
 from pydine.types import FloatArray
 from pydine.units.rungs.index import IndexRung, along
@@ -33,12 +33,33 @@ def waves(context: FloatArray) -> FloatArray:
     """
     c, n = context.shape
     expanded = np.empty((3 + WAVES, c, n))
-    ranks = ndtr(context)
-    expanded[0], expanded[1] = context, np.sqrt(3.0) * (2.0 * ranks - 1.0)
+    middle = _ranks(context) - 0.5
+    expanded[0], expanded[1] = context, 2.0 * np.sqrt(3.0) * middle
     np.multiply(np.sqrt(1.25), expanded[1] ** 2 - 1.0, out=expanded[2])
-    for k in range(1, WAVES + 1):
-        np.multiply(np.sqrt(2.0), np.cos(k * np.pi * ranks), out=expanded[2 + k])
+    slowest = -_sine(np.pi * middle)
+    before, cosine = np.ones((c, n)), slowest
+    for k in range(WAVES):
+        np.multiply(np.sqrt(2.0), cosine, out=expanded[3 + k])
+        before, cosine = cosine, 2.0 * slowest * cosine - before
     return expanded.reshape((3 + WAVES) * c, n)
+
+
+def _ranks(context: FloatArray) -> FloatArray:
+    """Normal probabilities of scores (c, n), the same to the last digit on every processor."""
+    c, n = context.shape
+    lower, upper = np.zeros((2, c * n))
+    add_tails(1.0, np.ones((1, c * n)), np.ascontiguousarray(context).reshape(1, c * n), lower, upper)
+    ranks: FloatArray = lower.reshape(c, n)
+    return ranks
+
+
+def _sine(angle: FloatArray) -> FloatArray:
+    """The sine of angles between -pi/2 and pi/2, by its series, whose digits are the same on every processor."""
+    square, series = angle * angle, np.zeros(angle.shape)
+    for odd in range(21, 1, -2):
+        series = (1.0 + series) * -square / (odd * (odd - 1.0))
+    sine: FloatArray = angle * (1.0 + series)
+    return sine
 
 
 class WavesRung(IndexRung):

@@ -98,4 +98,4 @@ def test_columns_that_miss_different_rows_are_ranked():
     columns = {"x": x, "u": u, "y": x + 0.5 * rng.standard_normal(300)}
     columns["x"][:5], columns["u"][7:20] = np.nan, np.nan
     ranking = pydine.rank(columns, "y", nan_policy="omit")
-    assert ranking.names[0] == "x"
+    assert next(iter(ranking.columns)).name == "x"

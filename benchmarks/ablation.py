@@ -91,6 +91,22 @@ def linear_z(n: int, dz: int, seed: int) -> Dataset:
     return Dataset("linear", seed, 0.5, *columns[:2], z, *columns[2:], -0.5 * math.log(0.75))
 
 
+def same_wave(n: int, dz: int, turns: float, seed: int) -> Dataset:
+    """Two columns that follow the same wave of z, and are independent given it."""
+    rng = np.random.default_rng([n, dz, int(turns), seed])
+    z, noise = rng.uniform(-2.0, 2.0, (n, dz)), 0.3 * rng.standard_normal((2, n, 1))
+    x, y = np.sin(turns * z[:, :1]) + noise
+    return Dataset("wave", seed, 0.0, x, y, z, *noise, 0.0)
+
+
+def same_sum(n: int, codes: int, modulus: int, seed: int) -> Dataset:
+    """Two columns that follow the same sum of codes modulo a number, and are independent given the codes."""
+    rng = np.random.default_rng([n, codes, modulus, seed])
+    z, noise = rng.integers(4, size=(n, codes)).astype(float), rng.standard_normal((2, n, 1))
+    x, y = 2.0 * (z.sum(axis=1, keepdims=True) % modulus == 0.0) + noise
+    return Dataset("sum", seed, 0.0, x, y, z, *noise, 0.0)
+
+
 def groups(seeds: int) -> list[Grid]:
     """The columns of the table, by their label."""
 
@@ -112,6 +128,8 @@ def groups(seeds: int) -> list[Grid]:
         grid("tails", tails, 6, n=(500,), degrees=(1.0, 3.0), rho=(0.0, 0.6)),
         grid("independent", known_shapes.sample_independent, 4, name=sides, n=(200, 500)),
         grid("many columns", factors, 2, n=(1000,), d=(10, 50)),
+        grid("the same wave of z", same_wave, 2, n=(500, 2000), dz=(1, 3), turns=(3.0, 7.0)),
+        grid("the same sum of codes", same_sum, 2, n=(500, 2000), codes=(3, 5), modulus=(2, 3)),
         grid("linear z", linear_z, 3, n=(500,), dz=(20, 30)),
         grid("labels, counts", mixed_tasks.sample, name=tuple(mixed_tasks.FAMILIES), given=mixed_tasks.GIVEN, n=(500,)),
     ]

@@ -8,13 +8,15 @@ rung, folds, the Gaussian base, weights by evidence) cannot be left out: it is w
 from __future__ import annotations
 
 # Rungs of the ladder; the settings of the ladder leave them out (`units.rungs.registry`).
-RUNGS = ("additive", "quadratic", "index", "network", "wide")
+RUNGS = ("additive", "quadratic", "index", "network", "waves", "codes", "wide")
 
 STEPS = {
     "additive": "a rung: functions of one column of the context each",
     "quadratic": "a rung: products of two columns of the context",
     "index": "two rungs: functions of one linear combination of the context",
-    "network": "rungs: networks of the whole context, from two starts",
+    "network": "rungs: networks of the whole context, from two starts, and larger ones where rows are many",
+    "waves": "a rung: cosines of the ranks of each column of the context, and a network of their sum",
+    "codes": "a rung: sums of codes modulo small numbers that a target follows",
     "wide": "rungs of the flow base: networks with more components, which follow shapes",
     "projection": "functions of z beyond its columns and their cubes are projected out of the latents",
     "softening": "shapes are learned from latents that lose only as much as they depend on z",

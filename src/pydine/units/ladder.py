@@ -116,7 +116,8 @@ def fit_folds(
     learned = np.concatenate(held)
     folds = [Fold.of(i, target, context, held, settings, shared) for i in range(len(held))]
     listed = rungs(len(context), folds[0].x.shape[1], settings)
-    if (sums := sums_of(middles(target)[learned], context[:, learned])) is not None:
+    sums = None if "codes" in settings.without else sums_of(middles(target)[learned], context[:, learned])
+    if sums is not None:
         listed.insert(1, ExpandedRung("codes", sums))
     climbed = climb(folds[0], listed)
     models, densities = [climbed.models], [climbed.densities]

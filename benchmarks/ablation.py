@@ -11,13 +11,14 @@ import common
 # isort: split
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import digamma, gammaln
+from scipy import special
 
 import known_shapes
 import mixed_tasks
@@ -64,8 +65,8 @@ def tails(n: int, degrees: float, rho: float, seed: int) -> Dataset:
 
     def entropy(d: int) -> float:
         whole = 0.5 * (degrees + d)
-        constant = 0.5 * d * math.log(degrees * math.pi) + gammaln(0.5 * degrees) - gammaln(whole)
-        return float(constant + whole * (digamma(whole) - digamma(0.5 * degrees)))
+        constant = 0.5 * d * math.log(degrees * math.pi) + math.lgamma(0.5 * degrees) - math.lgamma(whole)
+        return float(constant + whole * (special.digamma(whole) - special.digamma(0.5 * degrees)))
 
     truth = 2.0 * entropy(1) - entropy(2) - 0.5 * math.log1p(-rho * rho)
     return Dataset("tails", seed, rho, scale * x, scale * y, None, x, y, truth)
@@ -107,11 +108,23 @@ def same_sum(n: int, codes: int, modulus: int, seed: int) -> Dataset:
     return Dataset("sum", seed, 0.0, x, y, z, *noise, 0.0)
 
 
+def chosen(draw: Callable[..., Dataset], settings: dict[str, dict[str, object]], dataset: str, seed: int) -> Dataset:
+    """The dataset of a label: rows of one CSV have the same columns, and settings of the groups differ."""
+    return draw(**settings[dataset], seed=seed)
+
+
 def groups(seeds: int) -> list[Grid]:
     """The columns of the table, by their label."""
 
     def grid(label: str, draw, count: int = 1, **axes) -> Grid:
-        return Grid("I(X;Y|Z)", draw, axes, range(FIRST_SEED, FIRST_SEED + count * seeds), {"group": label})
+        settings = {
+            ", ".join(f"{name} {value}" for name, value in zip(axes, values, strict=True)): dict(
+                zip(axes, values, strict=True)
+            )
+            for values in product(*axes.values())
+        }
+        labels, numbers = {"dataset": tuple(settings)}, range(FIRST_SEED, FIRST_SEED + count * seeds)
+        return Grid("I(X;Y|Z)", partial(chosen, draw, settings), labels, numbers, {"group": label})
 
     shapes, families = tuple(own_shapes.SHAPES), tuple(own_families.FAMILIES)
     sides = tuple(f"{name} {d} x {d}" for name in known_shapes.SIDES for d in (1, 3))

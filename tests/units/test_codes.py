@@ -76,3 +76,27 @@ def test_sides_that_follow_the_same_sum_are_independent_given_the_codes(sides):
             x, y = (np.where(rng.random(N) < 0.6, residue, rng.integers(0, 3, N)) for _ in range(2))
         rejected += pydine.independence_test(x, y, z.T, method="analytic").pvalue < 0.01
     assert rejected <= 1
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"sums": ((10**9, (1, 1)),)},  # as many waves
+        {"sums": ((2, (1, 7)),)},
+        {"sums": ((2, (1,)),)},
+        {"sums": 9 * ((2, (1, 1)),)},
+        {"values": ((0.0, 1.0), ())},
+        {"values": ((0.0, 1.0),)},
+        {"columns": (0, -1)},
+    ],
+)
+def test_parts_that_a_file_may_name_but_no_fit_makes_are_refused(parts):
+    whole = {"columns": (0, 1), "values": ((0.0, 1.0), (0.0, 1.0)), "sums": ((2, (1, 1)),)}
+    Sums(**whole)
+    with pytest.raises(ValueError, match="Sums"):
+        Sums(**whole | parts)
+
+
+def test_a_context_with_too_few_columns_is_refused():
+    with pytest.raises(ValueError, match="of 5 columns of context or more, not of 2"):
+        Sums((0, 4), ((0.0, 1.0), (0.0, 1.0)))(np.zeros((2, 10)))

@@ -47,9 +47,13 @@ class Sums:
     sums: tuple[tuple[int, Signs], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse parts that do not fit each other."""
-        fits = len(self.columns) == len(self.values) and all(self.values) and min(self.columns, default=0) >= 0
-        must_fit(self, fits and all(m > 1 and len(each) == len(self.columns) for m, each in self.sums))
+        """Refuse parts that do not fit each other, and more of them than are ever made: files name them as well."""
+        fits = len(self.columns) == len(self.values) and all(0 < len(v) <= MOST_VALUES for v in self.values)
+        must_fit(self, fits and min(self.columns, default=0) >= 0 and len(self.sums) <= MOST_SUMS)
+        moduli = {m for m, _ in WAVES}
+        must_fit(
+            self, all(m in moduli and len(each) == len(self.columns) and {*each} <= {-1, 0, 1} for m, each in self.sums)
+        )
 
     @classmethod
     def of(cls, context: FloatArray) -> Sums:
@@ -60,6 +64,10 @@ class Sums:
 
     def __call__(self, context: FloatArray) -> FloatArray:
         """See `unit.Expansion`."""
+        if max(self.columns, default=-1) >= len(context):
+            raise ValueError(
+                f"these codes are of {max(self.columns) + 1} columns of context or more, not of {len(context)}"
+            )
         places = self.places(context)
         levels = [places[i] == k for i, values in enumerate(self.values) for k in range(1, len(values) - 1)]
         return np.vstack([context, *(np.asarray(level, dtype=np.float64) for level in levels), *self.waves(places)])

@@ -183,6 +183,7 @@ class Arrangement:
         """Refuse parts that do not fit each other."""
         d = len(self.order)
         must_fit(self, sorted(self.order) == list(range(d)) and self.signs.shape == (d,))
+        must_fit(self, bool((np.abs(self.signs) == 1.0).all()))
 
     def __call__(self, columns: FloatArray) -> FloatArray:
         """Arrange columns (d, n)."""

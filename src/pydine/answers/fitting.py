@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
 SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
-SHAPED = "mixture", "flow"  # bases that learn shapes
 SPARE_ROWS = 10  # answer: least degrees of freedom outside of a fold, beside one for each latent
 
 
@@ -410,7 +409,7 @@ def _fit_bases(
     first, *others = (part._replace(weight=weight) for part, weight in zip(parts, weights.tolist(), strict=True))
     others = [part for part in others if part.weight > 0.0]
     if settings.has("neighbours"):
-        others = [p._replace(base=completed(p.base, seen)) if p.base.name in SHAPED else p for p in others]
+        others = [p._replace(base=completed(p.base, seen)) for p in others]
     if some is not None:
         others = [part.of_all_rows(some, folds) for part in others]
     return (*([first] if first.weight > 0.0 else ()), *others), details

@@ -28,7 +28,7 @@ POINTS = -(3.0**-0.5), 3.0**-0.5  # fact: Gauss's two points between -1 and 1
 
 
 def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBase:
-    """Add what a base has missed of a shape to its value, if both sides have one column.
+    """Add what a base has missed of a shape to its value, if it has found one and both sides have one column.
 
     Around each row is a box that holds its nearest neighbours. The number of rows in it, compared with the number
     expected if x and y were independent, gives the nearest-neighbour log-ratio (Kraskov, Stögbauer and Grassberger
@@ -52,7 +52,8 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     part : float
         How much of the correction is added, between 0 and 1.
     """
-    if latents.dimensions[:2] != (1, 1) or part == 0.0:
+    gain = base.value * base.shaped
+    if latents.dimensions[:2] != (1, 1) or min(part, gain) <= 0.0:
         return base
     spots, asked = places(latents.both), some_of(latents.outwards, MOST_ASKED)
     radii, counts = neighbours(spots[0], spots[1], _ranks(latents.z), asked, NEIGHBOURS)
@@ -62,8 +63,7 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     even = inside + alone - with_x - with_y
     more = even - _of_boxes(base, latents, spots, asked, radii)
     missed, error = mean_and_error(more)
-    gain = base.value * base.shaped
-    share = part * gain**2 / (gain**2 + error**2) if min(missed, gain) > 0.0 else 0.0
+    share = part * gain**2 / (gain**2 + error**2) if missed > 0.0 else 0.0
     return replace(
         base,
         value=base.value + share * missed,

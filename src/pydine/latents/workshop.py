@@ -26,6 +26,7 @@ from pydine.work.execution import ensure_compiled, run
 from pydine.work.plan import Unit, autoregressive, columnwise, unique
 from pydine.work.tasks import UnitTask
 
+MADE_BYTES = 64 << 20  # memory: of latents that a workshop for tests keeps, for the next question given the same columns
 SPARE_DOF = 10  # answer: degrees of freedom that the functions of z leave, beside one for each latent
 
 
@@ -68,6 +69,7 @@ class Workshop:
         self.settings = settings
         self._cache, self._n_jobs, self._step = cache, n_jobs, step
         self._maps: dict[int, tuple[ScoreMap, FloatArray]] = {}
+        self._made: dict[Unit, Made] | None = None
 
     @property
     def cache(self) -> UnitCache | None:
@@ -89,13 +91,20 @@ class Workshop:
         other._maps = self._maps
         return other
 
+    def for_tests(self, cache: UnitCache | None) -> Workshop:
+        """The same workshop for tests alone: without the folds' own latents, and single units' latents are kept."""
+        other = self.beside(cache)
+        other._made = {}
+        return other
+
     def watched(self, step: Callable[[], None]) -> Workshop:
         """The same workshop, which calls `step` after every unit that it has fitted."""
         return Workshop(self.table, self.settings, self._cache, self._n_jobs, step)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the cache, `step` and normal scores: a copy in another process is given a cache of its own."""
-        return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}}
+        made = None if self._made is None else {}
+        return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}, "_made": made}
 
     def map_of(self, i: int) -> ScoreMap:
         """The map of the i-th column to its normal scores."""
@@ -215,12 +224,22 @@ class Workshop:
 
     def _n_folds(self, units: Sequence[Unit]) -> int:
         """The number of folds whose own latents are made; 0 if there are too many rows, or no unit has a context."""
-        if self.table.n_samples > ROWS_KEPT or not any(u.context for u in units):
+        is_wanted = self._made is None and any(u.context for u in units)
+        if self.table.n_samples > ROWS_KEPT or not is_wanted:
             return 0
         return self.settings.folds
 
     def _make(self, units: Sequence[Unit], by_fold: bool = True) -> list[Made]:
-        """Fit units, and map the table's rows with them."""
+        """Fit units, and map the table's rows with them; what was made before is not made again."""
+        if self._made is None:
+            return self._make_anew(units, by_fold)
+        missing = [unit for unit in units if unit not in self._made]
+        made = self._made | dict(zip(missing, self._make_anew(missing, by_fold), strict=True))
+        most = MADE_BYTES // (4 * 8 * self.table.n_samples)
+        self._made = made if len(made) <= most else {unit: made[unit] for unit in units}
+        return [made[unit] for unit in units]
+
+    def _make_anew(self, units: Sequence[Unit], by_fold: bool) -> list[Made]:
         tasks, folds = self._tasks(units), self._n_folds(units) if by_fold else 0
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 

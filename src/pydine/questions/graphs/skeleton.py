@@ -23,6 +23,8 @@ from pydine.questions.graphs.knowledge import Knowledge
 Pair = tuple[int, int]  # positions, the smaller first
 Given = tuple[int, ...]  # positions in ascending order
 
+ALWAYS = 2  # answer: the likeliest set is tried up to this size, whatever it is expected to leave
+LESS = 0.8  # answer: of the dependence that earlier sets were expected to leave; 0.5 finds the same graphs
 AT_ONCE = 256  # answer: sets of a pair that are put in order together; beyond, the likeliest neighbours go first
 
 
@@ -40,7 +42,7 @@ class Asked(NamedTuple):
 
 
 Ask = Callable[[Sequence[Asked]], Sequence[float]]  # p-values; NaN where rows or columns leave nothing to test
-Rank = Callable[[Pair, Sequence[Given]], NDArray[np.float64]]  # the smaller, the likelier a set separates the pair
+Rank = Callable[[Pair, Sequence[Given]], NDArray[np.float64]]  # the dependence that sets may leave, 0 or less if none
 
 
 @dataclass
@@ -55,11 +57,22 @@ class Link:
         The set that has it: it separates the pair, or came nearest to it.
     tried : int
         Sets that were tried.
+    least : float
+        The least dependence that one of them was expected to leave.
     """
 
     pvalue: float = np.nan
     given: Given = ()
     tried: int = 0
+    least: float = np.inf
+
+    def hopes(self, left: float, size: int, tried: int) -> bool:
+        """Whether a set that is expected to leave so much dependence is worth a test.
+
+        The first of a small size always is. Others should leave clearly less than those that did not separate the pair:
+        a test of a true neighbour has nothing to find, but some chance to lose it.
+        """
+        return (tried == 0 and size <= ALWAYS) or left < LESS * self.least
 
     def note(self, given: Given, pvalue: float) -> None:
         """Take a test into account."""
@@ -110,13 +123,14 @@ class Search:
     ask : callable
         From questions to their p-values.
     rank : callable
-        From a pair and sets to how likely each is to separate it, the likeliest least.
+        From a pair and sets of one size to the dependence that each is expected to leave, 0 or less if none.
     alpha : float
         An edge is dropped where a p-value is larger.
     depth : int or None
         The most columns in a set.
     sets : int or None
-        The most sets of each size that a pair tries, the likeliest.
+        The most sets of each size that a pair tries, the likeliest, and only as long as they promise more than others
+        did (`Link.hopes`); None: all.
     knowledge : Knowledge
     told : callable
         Called after each round with the size of sets, the number of tests so far and the edges that are left.
@@ -189,8 +203,10 @@ class Search:
             for place in np.argsort(ranks, kind="stable"):
                 given = some[place]
                 if found.joined[i, list(given)].all() or found.joined[j, list(given)].all():
-                    if tried == self.sets:
+                    link, left = found.links[pair], float(ranks[place])
+                    if self.sets is not None and (tried == self.sets or not link.hopes(left, size, tried)):
                         return
+                    link.least = min(link.least, left)
                     tried += 1
                     yield given
 

@@ -12,17 +12,25 @@ from pydine._version import __version__
 if TYPE_CHECKING:
     from pydine.answers.policy import DeterminedWarning
     from pydine.inputs.checks import TiesWarning
+    from pydine.questions.causal_graph import causal_graph
     from pydine.questions.estimator import DINE
     from pydine.questions.independence import independence_test
     from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed.refining import SampledWarning
-    from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
+    from pydine.results import (
+        CausalGraph,
+        IndependenceTestResult,
+        InformationEstimate,
+        PairwiseInformation,
+        PointwiseInformation,
+    )
     from pydine.work.cache import UnitCache
 
 __all__ = [
     "DINE",
+    "CausalGraph",
     "ConditionalSelector",
     "DeterminedWarning",
     "IndependenceTestResult",
@@ -35,6 +43,7 @@ __all__ = [
     "UnitCache",
     "WideInformation",
     "__version__",
+    "causal_graph",
     "independence_test",
     "mutual_information",
     "mutual_information_score",
@@ -46,6 +55,7 @@ __all__ = [
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
 _HOMES = {
+    "CausalGraph": "pydine.results",
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
     "DeterminedWarning": "pydine.answers.policy",
@@ -58,6 +68,7 @@ _HOMES = {
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.work.cache",
     "WideInformation": "pydine.results",
+    "causal_graph": "pydine.questions.causal_graph",
     "independence_test": "pydine.questions.independence",
     "mutual_information": "pydine.questions.mutual_information",
     "mutual_information_score": "pydine.questions.selection",

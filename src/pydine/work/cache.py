@@ -112,6 +112,7 @@ class UnitCache:
         self._hits = self._misses = self._bytes = self._unwritten = 0
         self._lock = threading.Lock()
         self._numbers: dict[str, KeptNumbers] = {}
+        self._numbers_in: Path | None = None
         if self.folder is not None:
             _make(self.folder)
             sweep(self.folder / UNFINISHED)
@@ -133,6 +134,13 @@ class UnitCache:
         if isinstance(cache, str | os.PathLike):
             return cls(cache)
         raise ValueError(f"cache must be None, a folder or a pydine.UnitCache, but got {cache!r}.")
+
+    @classmethod
+    def for_numbers(cls, folder: str | os.PathLike[str]) -> UnitCache:
+        """A cache whose numbers are in a folder, and whose units are in memory only."""
+        found = cls()
+        found._numbers_in = Path(folder)
+        return found
 
     def info(self) -> CacheInfo:
         """Hits, misses, and what is held in memory."""
@@ -184,8 +192,8 @@ class UnitCache:
         """Numbers that were computed from units, such as p-values, under the name of what they depend on."""
         with self._lock:
             if name not in self._numbers:
-                path = None if self.folder is None else self.folder / NUMBERS / f"{name}.txt"
-                self._numbers[name] = KeptNumbers(path)
+                folder = self._numbers_in or self.folder
+                self._numbers[name] = KeptNumbers(None if folder is None else folder / NUMBERS / f"{name}.txt")
             return self._numbers[name]
 
     def keep_numbers(self, name: str, entries: Mapping[str, Numbers]) -> None:

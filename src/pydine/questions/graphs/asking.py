@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.answers.fitting import fit, information_of
 from pydine.answers.mixed import tested
@@ -73,8 +74,6 @@ class Tester:
 
 def _pvalue(question: Question, workshop: Workshop) -> float:
     """The p-value of the analytic test; NaN where nothing is left to test, which speaks for nothing."""
-    if question.table.n_samples < 2 + len(question.given) + SPARE_ROWS:
-        return np.nan
     found = tested(question, workshop)
     if isinstance(found, Verdict):
         return np.nan if found is Verdict.NOTHING_LEFT else found.pvalue
@@ -107,10 +106,13 @@ class Tests:
         Without missing values.
     settings : Settings
         With a cache.
+    marks : list of bytes
+        What tells columns apart, among all rows of the search.
     """
 
     table: Table
     settings: Settings
+    marks: list[bytes]
 
     @property
     def cache(self) -> UnitCache:
@@ -132,11 +134,6 @@ class Tests:
         for mark in sorted(self.marks):
             digest.update(mark)
         return digest.hexdigest()
-
-    @cached_property
-    def marks(self) -> list[bytes]:
-        """What tells columns apart: their kinds and their signatures."""
-        return [str(self.table.kind(i)).encode() + sign for i, sign in enumerate(self.table.signatures)]
 
     def key(self, asked: Asked, what: str = "p") -> str:
         """The key of a question, whatever the order of its columns."""
@@ -165,10 +162,12 @@ class Tests:
         return [numbers.find(keys[one]) or NOT_TESTED for one in asked]
 
     def _pvalues(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Numbers]]:
-        alone = [one for one in asked if not one.given and self._is_smooth(one)]
+        done = {one for one in asked if not self._is_testable(one)}
+        yield from ((one, NOT_TESTED) for one in done)
+        alone = [one for one in asked if not one.given and one not in done and self._is_smooth(one)]
         if len(alone) > 1:
             yield from zip(alone, self._all_pairs(alone), strict=True)
-        done = set(alone if len(alone) > 1 else [])
+            done.update(alone)
         groups: dict[Given, list[tuple[int, int]]] = {}
         for one in asked:
             if one not in done:
@@ -182,11 +181,20 @@ class Tests:
             for pair, pvalue in zip(group.pairs, pvalues, strict=True):
                 yield Asked(*pair, group.given), (pvalue,)
 
+    def _is_testable(self, one: Asked) -> bool:
+        """Whether there are enough rows, and all columns vary in them."""
+        columns = [*one.pair, *one.given]
+        return self.table.n_samples >= len(columns) + SPARE_ROWS and bool(self._varies[columns].all())
+
+    @cached_property
+    def _varies(self) -> NDArray[np.bool_]:
+        varies: NDArray[np.bool_] = np.ptp(self.table.columns, axis=1) > 0.0
+        return varies
+
     def _is_smooth(self, one: Asked) -> bool:
         """Whether a pair is continuous, and its columns are not monotone functions of each other."""
-        signatures = self.table.signatures
         kinds = {self.table.kind(i) for i in one.pair}
-        return kinds == {Kind.CONTINUOUS} and signatures[one.i] != signatures[one.j]
+        return kinds == {Kind.CONTINUOUS} and self.marks[one.i] != self.marks[one.j]
 
     def _all_pairs(self, alone: Sequence[Asked]) -> list[Numbers]:
         """P-values of pairs of continuous columns, by matrix products."""

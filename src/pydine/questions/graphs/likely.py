@@ -49,7 +49,8 @@ class Likely:
         functions = np.zeros((p, FUNCTIONS, n))
         for i, (column, kind) in enumerate(zip(self._columns, self._kinds, strict=True)):
             there = np.isfinite(column)
-            functions[i][:, there] = _functions_of(column[there], kind)
+            if np.ptp(column[there]) > 0.0:
+                functions[i][:, there] = _functions_of(column[there], kind)
         flat = functions.reshape(p * FUNCTIONS, n)
         products: FloatArray = (flat @ flat.T / n).reshape(p, FUNCTIONS, p, FUNCTIONS).transpose(0, 2, 1, 3)
         return products + RIDGE * np.eye(p)[:, :, None, None] * np.eye(FUNCTIONS)

@@ -36,6 +36,7 @@ class Sample:
 
     frame: pd.DataFrame
     arrows: frozenset[tuple[str, str]]
+    covariance: Floats | None = None  # of the columns, where it is known
 
     @property
     def skeleton(self) -> frozenset[frozenset[str]]:
@@ -70,7 +71,22 @@ def gaussian(name: str, seed: int, n: int, mechanism: str = "linear") -> Sample:
         else:
             columns[node] = effect(np.array([columns[parent] for parent in parents[node]]), rng, n, mechanism)
     arrows = frozenset((parent, node) for node, some in parents.items() for parent in some)
-    return Sample(pd.DataFrame({node: columns[node] for node in network["nodes"]}), arrows)
+    frame = pd.DataFrame({node: columns[node] for node in network["nodes"]})
+    return Sample(frame, arrows, _covariance(network) if mechanism == "linear" else None)
+
+
+def _covariance(network: dict[str, Any]) -> Floats:
+    """The covariance of normal columns, in the order of the nodes."""
+    place = {node: i for i, node in enumerate(network["nodes"])}
+    effects, variances = np.zeros((len(place), len(place))), np.zeros(len(place))
+    for node, i in place.items():
+        cpd = network["cpds"][node]
+        variances[i] = _first(cpd["variance"])
+        for parent in cpd["parents"]:
+            effects[i, place[parent]] = _first(cpd["coefficients"][parent])
+    whole = np.linalg.inv(np.eye(len(place)) - effects)
+    covariance: Floats = whole * variances @ whole.T
+    return covariance
 
 
 def random(seed: int, n: int, p: int, mechanism: str = "mixed", degree: float = 2.0) -> Sample:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,7 @@ def causal_graph(
     fdr: float | None = None,
     bootstrap: int = 0,
     min_information: float | None = None,
+    strengths: bool = True,
     n_jobs: int | None = None,
     nan_policy: str = "raise",
     cache: CacheLike = None,
@@ -84,6 +85,8 @@ def causal_graph(
     min_information : float, optional
         Nats below which two columns count as independent: pairs without an edge are estimated too, and
         ``graph.independent`` has those whose 95% interval lies below. That takes about as long as the search.
+    strengths : bool, default=True
+        Whether to estimate how strong edges are, which takes about as long as the search; otherwise these are NaN.
     n_jobs : int or None, default=None
         Threads, or workers of the engine that ``joblib.parallel_config`` names; the tests of a round run side by side,
         where they take long enough.
@@ -134,7 +137,8 @@ def causal_graph(
                 counts += part.run(sheet.resampled(number)).skeleton.joined
             shares = counts / bootstrap
         tell("strengths of edges")
-        return _result(sheet, found, searcher, shares, min_information, int(bootstrap), frame_library(data))
+        asked = _Asked(min_information, strengths, int(bootstrap), frame_library(data))
+        return _result(sheet, found, searcher, shares, asked)
 
 
 @dataclass(frozen=True)
@@ -191,47 +195,50 @@ def _beside(settings: Settings) -> UnitCache:
     return UnitCache.for_numbers(settings.cache.folder)
 
 
-def _result(
-    sheet: Sheet,
-    found: _Found,
-    searcher: _Searcher,
-    shares: FloatArray,
-    min_information: float | None,
-    bootstrap: int,
-    backend: str,
-) -> CausalGraph:
+class _Asked(NamedTuple):
+    """What else was asked about the graph."""
+
+    min_information: float | None
+    strengths: bool
+    bootstrap: int
+    backend: str
+
+
+def _result(sheet: Sheet, found: _Found, searcher: _Searcher, shares: FloatArray, asked: _Asked) -> CausalGraph:
     """The graph by names, with strengths; pairs in the order of the data."""
     skeleton, names = found.skeleton, sheet.table.names
     edges = skeleton.edges
-    strengths = found.tests.strengths([Asked(*pair, skeleton.links[pair].given) for pair in edges])
+    figures = [(np.nan,) * 4] * len(edges)
+    if asked.strengths:
+        figures = found.tests.strengths([Asked(*pair, skeleton.links[pair].given) for pair in edges])
     made = []
-    for pair, (value, error, low, high) in zip(edges, strengths, strict=True):
+    for pair, known in zip(edges, figures, strict=True):
         (a, b), kind = _turned(pair, found.directed, sheet)
         link = skeleton.links[pair]
         given = _named(link.given, sheet)
-        share = float(shares[pair])
-        figures = (value, error, low, high, link.pvalue, given, link.tried, share)
-        made.append(GraphEdge(names[a], names[b], kind, *figures))
+        made.append(
+            GraphEdge(names[a], names[b], kind, *known, link.pvalue, given, link.tried, float(shares[pair]))
+        )
     apart = [pair for pair in _every_pair(sheet) if not skeleton.joined[pair]]
     highs = dict.fromkeys(apart, np.nan)
-    if min_information is not None:
-        known = [pair for pair in apart if pair in skeleton.links and not np.isnan(skeleton.links[pair].pvalue)]
-        estimates = found.tests.strengths([Asked(*pair, skeleton.links[pair].given) for pair in known])
-        highs |= {pair: numbers[3] for pair, numbers in zip(known, estimates, strict=True)}
+    if asked.min_information is not None:
+        tested = [pair for pair in apart if pair in skeleton.links and not np.isnan(skeleton.links[pair].pvalue)]
+        estimates = found.tests.strengths([Asked(*pair, skeleton.links[pair].given) for pair in tested])
+        highs |= {pair: numbers[3] for pair, numbers in zip(tested, estimates, strict=True)}
     place = {name: int(where) for name, where in zip(names, sheet.places, strict=True)}
     absent = [_absent(pair, skeleton, sheet, highs[pair], float(shares[pair])) for pair in apart]
     return CausalGraph(
         names=tuple(sorted(names, key=place.__getitem__)),
-        edges=tuple(sorted(made, key=lambda edge: (-edge.information, place[edge.source], place[edge.target]))),
+        edges=tuple(sorted(made, key=lambda edge: (-edge.information if asked.strengths else edge.pvalue, place[edge.source], place[edge.target]))),
         absent=tuple(sorted(absent, key=lambda pair: (place[pair.source], place[pair.target]))),
         alpha=searcher.alpha,
         n_samples=sheet.n_used,
         n_dropped=sheet.table.n_dropped + sheet.table.n_samples - sheet.n_used,
         n_tests=found.n_tests,
         fdr=searcher.fdr,
-        bootstrap=bootstrap,
-        min_information=min_information,
-        backend=backend,
+        bootstrap=asked.bootstrap,
+        min_information=asked.min_information,
+        backend=asked.backend,
     )
 
 

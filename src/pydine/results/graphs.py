@@ -92,6 +92,10 @@ class AbsentEdge:
     stability: float = math.nan
 
 
+def _nats(value: float) -> str:
+    return "–" if math.isnan(value) else "∞" if math.isinf(value) else f"{value:z.3f}"
+
+
 @dataclass(frozen=True, repr=False)
 class CausalGraph(Record):
     """What `causal_graph` found.
@@ -260,7 +264,7 @@ class CausalGraph(Record):
         return [
             [
                 f"{edge.source} {MARKS[edge.kind]} {edge.target}",
-                "∞" if math.isinf(edge.information) else f"{edge.information:z.3f}",
+                _nats(edge.information),
                 "" if math.isnan(edge.low) else f"{edge.low:.3f} to {edge.high:.3f}",
                 pvalue_text(edge.pvalue),
                 ", ".join(edge.given) or "–",

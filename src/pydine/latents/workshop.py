@@ -26,7 +26,9 @@ from pydine.work.execution import ensure_compiled, run
 from pydine.work.plan import Unit, autoregressive, columnwise, unique
 from pydine.work.tasks import UnitTask
 
-MADE_BYTES = 64 << 20  # memory: of latents that a workshop for tests keeps, for the next question given the same columns
+MADE_BYTES = (
+    64 << 20
+)  # memory: of latents that a workshop for tests keeps, for the next question given the same columns
 SPARE_DOF = 10  # answer: degrees of freedom that the functions of z leave, beside one for each latent
 
 

@@ -216,9 +216,7 @@ def _result(sheet: Sheet, found: _Found, searcher: _Searcher, shares: FloatArray
         (a, b), kind = _turned(pair, found.directed, sheet)
         link = skeleton.links[pair]
         given = _named(link.given, sheet)
-        made.append(
-            GraphEdge(names[a], names[b], kind, *known, link.pvalue, given, link.tried, float(shares[pair]))
-        )
+        made.append(GraphEdge(names[a], names[b], kind, *known, link.pvalue, given, link.tried, float(shares[pair])))
     apart = [pair for pair in _every_pair(sheet) if not skeleton.joined[pair]]
     highs = dict.fromkeys(apart, np.nan)
     if asked.min_information is not None:
@@ -229,7 +227,16 @@ def _result(sheet: Sheet, found: _Found, searcher: _Searcher, shares: FloatArray
     absent = [_absent(pair, skeleton, sheet, highs[pair], float(shares[pair])) for pair in apart]
     return CausalGraph(
         names=tuple(sorted(names, key=place.__getitem__)),
-        edges=tuple(sorted(made, key=lambda edge: (-edge.information if asked.strengths else edge.pvalue, place[edge.source], place[edge.target]))),
+        edges=tuple(
+            sorted(
+                made,
+                key=lambda edge: (
+                    -edge.information if asked.strengths else edge.pvalue,
+                    place[edge.source],
+                    place[edge.target],
+                ),
+            )
+        ),
         absent=tuple(sorted(absent, key=lambda pair: (place[pair.source], place[pair.target]))),
         alpha=searcher.alpha,
         n_samples=sheet.n_used,
@@ -271,9 +278,7 @@ def _absent(pair: Pair, skeleton: Skeleton, sheet: Sheet, high: float, share: fl
     return AbsentEdge(*names, link.pvalue, _named(link.given, sheet), link.tried, high, share)
 
 
-def _check(
-    alpha: Any, depth: Any, sets: Any, colliders: Any, fdr: Any, bootstrap: Any, min_information: Any
-) -> None:
+def _check(alpha: Any, depth: Any, sets: Any, colliders: Any, fdr: Any, bootstrap: Any, min_information: Any) -> None:
     for name, share in (("alpha", alpha), ("fdr", 0.5 if fdr is None else fdr)):
         if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 < float(share) < 1.0:
             raise ValueError(f"{name} must be a number strictly between 0 and 1, but got {share!r}.")

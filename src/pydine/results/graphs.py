@@ -188,7 +188,9 @@ class CausalGraph(Record):
         graph = nx.DiGraph()
         graph.add_nodes_from(self.names)
         for edge in self.edges:
-            figures = {name: getattr(edge, name) for name in ("kind", "information", "low", "high", "pvalue", "stability")}
+            figures = {
+                name: getattr(edge, name) for name in ("kind", "information", "low", "high", "pvalue", "stability")
+            }
             graph.add_edge(edge.source, edge.target, weight=edge.information, **figures)
             if edge.kind != DIRECTED:
                 graph.add_edge(edge.target, edge.source, weight=edge.information, **figures)
@@ -285,7 +287,9 @@ class CausalGraph(Record):
         widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
         lines = [f"{self.title}:"] if self.edges else [f"{self.title}."]
         if self.edges:
-            lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+            lines += [
+                "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
+            ]
         if len(self.edges) > SHOWN_EDGES:
             lines.append(f"  … and {len(self.edges) - SHOWN_EDGES:,} more: to_frame() has all")
         lines += [f"Joined with nothing: {', '.join(self.alone)}."] if self.alone else []
@@ -293,6 +297,10 @@ class CausalGraph(Record):
 
     def _repr_html_(self) -> str:
         """A table for notebooks."""
-        more = f"… and {len(self.edges) - SHOWN_EDGES:,} more: to_frame() has all. " if len(self.edges) > SHOWN_EDGES else ""
+        more = (
+            f"… and {len(self.edges) - SHOWN_EDGES:,} more: to_frame() has all. "
+            if len(self.edges) > SHOWN_EDGES
+            else ""
+        )
         alone = f"Joined with nothing: {', '.join(self.alone)}. " if self.alone else ""
         return table(self.title, self.header, self.rows()[:SHOWN_EDGES], more + alone + self.legend)

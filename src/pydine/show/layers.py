@@ -114,7 +114,9 @@ def _heights(level: Sequence[int], chains: Sequence[Sequence[int]]) -> list[floa
     return heights
 
 
-def _settle(nodes: list[int], heights: list[float], near: list[list[int]], level: Sequence[int], before: int | None) -> None:
+def _settle(
+    nodes: list[int], heights: list[float], near: list[list[int]], level: Sequence[int], before: int | None
+) -> None:
     """Move the nodes of a layer to the mean of their neighbours in the layer before, or in all, and apart."""
     wanted = {}
     for k in nodes:

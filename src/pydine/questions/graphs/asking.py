@@ -32,10 +32,16 @@ from pydine.work.cache import UnitCache
 from pydine.work.kept import Numbers
 
 # What a p-value depends on beside the data.
-TEST_SOURCES = ("types.py", *(f"{room}/**/*.py" for room in ("inputs", "kernels", "units", "latents", "bases", "nulls")))
+TEST_SOURCES = (
+    "types.py",
+    *(f"{room}/**/*.py" for room in ("inputs", "kernels", "units", "latents", "bases", "nulls")),
+)
 TEST_SOURCES = (*TEST_SOURCES, "answers/*.py")
 A_TEST = 3e-3  # memory: seconds that a test takes, for each column of it beyond one
-WORTH_WORKERS, PORTION = 1.0, 8.0  # memory: seconds of work below which it stays in this thread, and after which it is kept
+WORTH_WORKERS, PORTION = (
+    1.0,
+    8.0,
+)  # memory: seconds of work below which it stays in this thread, and after which it is kept
 MOST_PAIRS = 16  # memory: questions in a group
 KEPT_AT_ONCE = 64  # memory: numbers that are written together
 NOT_TESTED = (np.nan,)

@@ -45,7 +45,9 @@ class Directions:
     ambiguous: frozenset[Triple]
 
 
-def directions(found: Skeleton, ask: Ask, alpha: float, colliders: str, depth: int | None, known: Knowledge) -> Directions:
+def directions(
+    found: Skeleton, ask: Ask, alpha: float, colliders: str, depth: int | None, known: Knowledge
+) -> Directions:
     """Direct the edges of a skeleton as far as independences and what is known tell."""
     triples = list(_triples(found))
     votes = _checked if colliders == "checked" else _counted
@@ -162,4 +164,3 @@ def _around(joined: Square, arrows: Square, free: Square, _: frozenset[Triple]) 
         for c in np.flatnonzero(joined[a] & arrows[:, b]):
             found[a, b] |= bool((free[a] & arrows[:, c] & ~joined[b]).any())
     return found
-

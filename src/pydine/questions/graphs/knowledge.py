@@ -45,7 +45,9 @@ class Knowledge:
             found.may[i, j] = False
         for i, j in _arrows("required", names, required):
             if not found.may[i, j]:
-                raise ValueError(f"required has the arrow {names[i]!r} to {names[j]!r}, which tiers or forbidden rule out.")
+                raise ValueError(
+                    f"required has the arrow {names[i]!r} to {names[j]!r}, which tiers or forbidden rule out."
+                )
             found.must[i, j], found.may[j, i] = True, False
         if _has_cycle(found.must):
             raise ValueError("required must not lead in a circle, but some of its arrows do.")

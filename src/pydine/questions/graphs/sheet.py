@@ -91,7 +91,9 @@ class Sheet:
         n = len(order)
         drawn = np.unique(np.random.default_rng((SEED, 37, number)).integers(0, n, n))
         rows = np.sort(order[drawn])
-        return Sheet(replace(self.table, columns=np.ascontiguousarray(self.table.columns[:, rows]), kept=None), self.places)
+        return Sheet(
+            replace(self.table, columns=np.ascontiguousarray(self.table.columns[:, rows]), kept=None), self.places
+        )
 
     def likely(self) -> Likely:
         """Orders sets by how much dependence they may leave."""

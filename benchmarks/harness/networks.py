@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -105,7 +105,7 @@ def random(seed: int, n: int, p: int, mechanism: str = "mixed", degree: float = 
 
 
 def effect(parents: Floats, rng: np.random.Generator, n: int, mechanism: str) -> Floats:
-    """A column of unit variance that follows its parents (d, n): "linear", "bent", or "spread", bent with their spread."""
+    """A column of unit variance that follows its parents (d, n): "linear", "bent", or bent with their "spread"."""
     noise = rng.standard_normal(n)
     if len(parents) == 0:
         return noise

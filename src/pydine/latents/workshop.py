@@ -105,8 +105,8 @@ class Workshop:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the cache, `step` and normal scores: a copy in another process is given a cache of its own."""
-        made = None if self._made is None else {}
-        return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}, "_made": made}
+        kept: dict[Unit, Made] | None = None if self._made is None else {}
+        return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}, "_made": kept}
 
     def map_of(self, i: int) -> ScoreMap:
         """The map of the i-th column to its normal scores."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple
@@ -17,11 +18,12 @@ from pydine.questions.graphs.asking import Tests
 from pydine.questions.graphs.directions import COLLIDERS, Directions, directions
 from pydine.questions.graphs.knowledge import Knowledge
 from pydine.questions.graphs.sheet import PartedTests, Sheet
-from pydine.questions.graphs.skeleton import Asked, Pair, Search, Skeleton
+from pydine.questions.graphs.skeleton import Asked, Pair, Search, Skeleton, Told, to_nobody
 from pydine.results.graphs import CONFLICTING, DIRECTED, UNDIRECTED, AbsentEdge, CausalGraph, GraphEdge
 from pydine.show.progress import counter
 from pydine.types import FloatArray
 from pydine.work.cache import UnitCache
+from pydine.work.kept import Numbers
 from pydine.work.threads import one_thread
 
 
@@ -163,7 +165,7 @@ class _Searcher:
     colliders: str
     fdr: float | None
 
-    def run(self, sheet: Sheet, told: Any = lambda size, tests, edges: None) -> _Found:
+    def run(self, sheet: Sheet, told: Told = to_nobody) -> _Found:
         """Search the columns of a sheet."""
         tests, n_tests = sheet.tests(self.settings), 0
 
@@ -208,7 +210,7 @@ def _result(sheet: Sheet, found: _Found, searcher: _Searcher, shares: FloatArray
     """The graph by names, with strengths; pairs in the order of the data."""
     skeleton, names = found.skeleton, sheet.table.names
     edges = skeleton.edges
-    figures = [(np.nan,) * 4] * len(edges)
+    figures: Sequence[Numbers] = [(np.nan,) * 4] * len(edges)
     if asked.strengths:
         figures = found.tests.strengths([Asked(*pair, skeleton.links[pair].given) for pair in edges])
     made = []
@@ -216,7 +218,9 @@ def _result(sheet: Sheet, found: _Found, searcher: _Searcher, shares: FloatArray
         (a, b), kind = _turned(pair, found.directed, sheet)
         link = skeleton.links[pair]
         given = _named(link.given, sheet)
-        made.append(GraphEdge(names[a], names[b], kind, *known, link.pvalue, given, link.tried, float(shares[pair])))
+        value, error, low, high = known
+        tests = link.pvalue, given, link.tried
+        made.append(GraphEdge(names[a], names[b], kind, value, error, low, high, *tests, float(shares[pair])))
     apart = [pair for pair in _every_pair(sheet) if not skeleton.joined[pair]]
     highs = dict.fromkeys(apart, np.nan)
     if asked.min_information is not None:

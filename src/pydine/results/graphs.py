@@ -1,4 +1,4 @@
-"""A causal graph, as a frozen result: its edges and what is not joined, as table, figure, and files for other programs."""
+"""A causal graph, as a frozen result: its edges and what is not joined, as table, figure, and for other programs."""
 
 from __future__ import annotations
 
@@ -139,7 +139,8 @@ class CausalGraph(Record):
     def __post_init__(self) -> None:
         """Refuse edges between columns that there are not, or of another kind."""
         known = set(self.names)
-        must_fit(self, all({edge.source, edge.target} <= known for edge in (*self.edges, *self.absent)))
+        must_fit(self, all({edge.source, edge.target} <= known for edge in self.edges))
+        must_fit(self, all({pair.source, pair.target} <= known for pair in self.absent))
         must_fit(self, all(edge.kind in MARKS for edge in self.edges))
 
     @property
@@ -207,7 +208,7 @@ class CausalGraph(Record):
         return "\n".join(["digraph {", *lines, "}", ""])
 
     def to_graphml(self) -> str:
-        """The graph as GraphML, for Gephi, yEd, Cytoscape and igraph; edges without a direction are undirected there."""
+        """The graph as GraphML, for Gephi, yEd, Cytoscape or igraph; edges without a direction are undirected there."""
         keys = {"kind": "string", "information": "double", "low": "double", "high": "double", "pvalue": "double"}
         keys |= {"stability": "double", "given": "string"}
         place = {name: f"n{i}" for i, name in enumerate(self.names)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 __all__ = ["Layered", "layered"]
 
@@ -95,7 +96,7 @@ def _heights(level: Sequence[int], chains: Sequence[Sequence[int]]) -> list[floa
     """A height for each node and place to pass, by the mean of its neighbours, at least 1 apart within a layer."""
     near: list[list[int]] = [[] for _ in level]
     for chain in chains:
-        for a, b in zip(chain, chain[1:], strict=False):
+        for a, b in pairwise(chain):
             near[a].append(b)
             near[b].append(a)
     members: dict[int, list[int]] = {}

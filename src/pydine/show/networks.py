@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 from pydine.show.layers import layered
@@ -79,7 +80,7 @@ def _draw_edge(axes: Any, edge: Any, points: list[tuple[float, float]], thicknes
     from matplotlib.path import Path
 
     vertices, codes = [points[0]], [Path.MOVETO]
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         middle = 0.5 * (x0 + x1)
         vertices += [(middle, y0), (middle, y1), (x1, y1)]
         codes += [Path.CURVE4] * 3

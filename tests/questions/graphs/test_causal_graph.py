@@ -39,8 +39,10 @@ def graph():
 def figures(graph):
     """Everything but the order of columns."""
     edges = {
-        (frozenset((e.source, e.target)), e.kind, e.target if e.kind == "directed" else "")
-        + (e.information, e.low, e.high, e.pvalue, frozenset(e.given), e.tried)
+        (
+            *(frozenset((e.source, e.target)), e.kind, e.target if e.kind == "directed" else ""),
+            *(e.information, e.low, e.high, e.pvalue, frozenset(e.given), e.tried),
+        )
         for e in graph.edges
     }
     return edges, {(frozenset((a.source, a.target)), a.pvalue, frozenset(a.given), a.tried) for a in graph.absent}

@@ -1,8 +1,8 @@
 """The tests of a search: a whole round at once, each test once, in whatever order and wherever they run.
 
-Without z, continuous columns have one set of latents, and all pairs are a few matrix products. Other tests are grouped by
-what they are given, since they share its units and latents. P-values are kept beside units: a search that is repeated
-asks no test twice, and one that was killed goes on where it was.
+Without z, continuous columns have one set of latents, and all pairs are a few matrix products. Other tests are grouped
+by what they are given, since they share its units and latents. P-values are kept beside units: a search that is
+repeated asks no test twice, and one that was killed goes on where it was.
 """
 
 from __future__ import annotations
@@ -214,7 +214,9 @@ class Tests:
     def _strengths(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Numbers]]:
         settings = replace(self.settings, cache=None)
         estimator = Estimator(settings.workshop(self.table), settings)
-        for group, numbers in self._ask(estimator, [Group(one.given, (one.pair,)) for one in asked]):
+        yield from ((one, (np.nan,) * 4) for one in asked if not self._is_testable(one))
+        items = [Group(one.given, (one.pair,)) for one in asked if self._is_testable(one)]
+        for group, numbers in self._ask(estimator, items):
             yield Asked(*group.pairs[0], group.given), numbers
 
     def _ask(

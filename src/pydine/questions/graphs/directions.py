@@ -1,7 +1,8 @@
 """Directions of the edges of a skeleton: colliders, what is known beforehand, and what follows from both.
 
 Two columns that are not joined, with a common neighbour k: if sets that separate them leave k out, both point to k (a
-collider); if they need k, not both do. Rules that tell which (Ramsey, Spirtes and Zhang 2006; Colombo and Maathuis 2014):
+collider); if they need k, not both do. Rules that tell which (Ramsey, Spirtes and Zhang 2006; Colombo and Maathuis
+2014):
 
 - "checked": k is outside the separating set, and the two depend on each other again once k is added to it.
 - "majority": among all sets of neighbours that separate the two, more than half (fewer than half) leave k out.
@@ -73,11 +74,11 @@ def _triples(found: Skeleton) -> Iterator[Triple]:
                 yield i, k, j
 
 
-# --- colliders: the share of separating sets that leave out the middle of a triple -------------------------------------
+# --- colliders: the share of separating sets that leave out the middle of a triple ------------------------------------
 
 
 def _checked(found: Skeleton, triples: Sequence[Triple], ask: Ask, alpha: float, _: int | None) -> list[float]:
-    """1 if the separating set leaves out the middle and cannot do with it, 0 if it holds it; 0.5 if with and without."""
+    """1 if the separating set leaves out the middle and cannot do with it, 0 if it holds it; 0.5 if both separate."""
     asked = {
         (i, k, j): Asked(i, j, tuple(sorted((*found.links[i, j].given, k))))
         for i, k, j in triples
@@ -116,7 +117,7 @@ def _every(found: Skeleton, pair: Pair, depth: int | None) -> list[Given]:
     return list(dict.fromkeys(given for side in sides for size in sizes for given in combinations(side, size)))
 
 
-# --- what follows ------------------------------------------------------------------------------------------------------
+# --- what follows -----------------------------------------------------------------------------------------------------
 
 
 def _followed(joined: Square, heads: Square, ambiguous: frozenset[Triple], may: Square) -> Square:
@@ -136,13 +137,13 @@ def _followed(joined: Square, heads: Square, ambiguous: frozenset[Triple], may: 
 def _away(joined: Square, arrows: Square, free: Square, ambiguous: frozenset[Triple]) -> Square:
     """Rule 1: a -> b - c with a and c apart: b -> c, as b is no collider."""
     found = np.zeros_like(joined)
-    for b, c in np.argwhere(free):
-        before = np.flatnonzero(arrows[:, b] & ~joined[:, c])
+    for b, c in np.argwhere(free).tolist():
+        before = np.flatnonzero(arrows[:, b] & ~joined[:, c]).tolist()
         found[b, c] = any((min(a, c), b, max(a, c)) not in ambiguous for a in before)
     return found
 
 
-def _onwards(joined: Square, arrows: Square, free: Square, _: frozenset[Triple]) -> Square:
+def _onwards(_joined: Square, arrows: Square, free: Square, _: frozenset[Triple]) -> Square:
     """Rule 2: a -> b -> c and a - c: a -> c, or there were a circle."""
     steps: Square = (arrows.astype(np.intp) @ arrows.astype(np.intp)) > 0
     return free & steps
@@ -151,14 +152,14 @@ def _onwards(joined: Square, arrows: Square, free: Square, _: frozenset[Triple])
 def _twice(joined: Square, arrows: Square, free: Square, ambiguous: frozenset[Triple]) -> Square:
     """Rule 3: a - c -> b, a - d -> b, c and d apart, a - b: a -> b."""
     found = np.zeros_like(joined)
-    for a, b in np.argwhere(free):
-        between = np.flatnonzero(free[a] & arrows[:, b])
+    for a, b in np.argwhere(free).tolist():
+        between = np.flatnonzero(free[a] & arrows[:, b]).tolist()
         found[a, b] = any(not joined[c, d] and (c, a, d) not in ambiguous for c, d in combinations(between, 2))
     return found
 
 
 def _around(joined: Square, arrows: Square, free: Square, _: frozenset[Triple]) -> Square:
-    """Rule 4: a - d -> c -> b, a and c joined, b and d apart, a - b: a -> b; only where something is known beforehand."""
+    """Rule 4: a - d -> c -> b, a and c joined, b and d apart, a - b: a -> b; only where something is known before."""
     found = np.zeros_like(joined)
     for a, b in np.argwhere(free):
         for c in np.flatnonzero(joined[a] & arrows[:, b]):

@@ -56,30 +56,33 @@ class Likely:
         return products + RIDGE * np.eye(p)[:, :, None, None] * np.eye(FUNCTIONS)
 
     def __call__(self, pair: Pair, sets: Sequence[Given]) -> FloatArray:
-        """The dependence of a pair that sets of one size leave, shape (m,): squared correlations less those of chance."""
+        """The dependence of a pair that sets of one size leave: squared correlations less those of chance, (m,)."""
         if not sets:
             return np.empty(0)
         ends, given = list(pair), np.array(sets)
         of_ends = _joint(self._products[np.ix_(ends, ends)])
         within = _joint(self._products[given[:, :, None], given[:, None, :]])
         across = _joint(self._products[given[:, :, None], np.array(ends)[None, None, :]])
-        left = of_ends - across.transpose(0, 2, 1) @ np.linalg.solve(within, across)
+        left: FloatArray = of_ends - across.transpose(0, 2, 1) @ np.linalg.solve(within, across)
         scales = np.sqrt(np.maximum(np.einsum("mkk->mk", left), RIDGE))
         correlations = left[:, :FUNCTIONS, FUNCTIONS:] / scales[:, :FUNCTIONS, None] / scales[:, None, FUNCTIONS:]
         squares: FloatArray = (correlations**2).sum(axis=(1, 2))
-        return squares - FUNCTIONS**2 / self._columns.shape[1]
+        squares -= FUNCTIONS**2 / self._columns.shape[1]
+        return squares
 
 
 def _joint(blocks: FloatArray) -> FloatArray:
     """Blocks (..., a, b, K, K) as matrices (..., a K, b K)."""
     *more, a, b, k, _ = blocks.shape
-    return np.moveaxis(blocks, -2, -3).reshape(*more, a * k, b * k)
+    matrices: FloatArray = np.moveaxis(blocks, -2, -3).reshape(*more, a * k, b * k)
+    return matrices
 
 
 def _functions_of(column: FloatArray, kind: Kind) -> FloatArray:
     """Functions of a column (n,) with mean 0 and about unit variance, shape (K, n); 0 where there are fewer."""
     if kind is not Kind.NOMINAL:
-        return cosines(ndtr(ScoreMap.fit(column)[1])[None], FUNCTIONS)[0]
+        waves: FloatArray = cosines(ndtr(ScoreMap.fit(column)[1])[None], FUNCTIONS)[0]
+        return waves
     found = np.zeros((FUNCTIONS, len(column)))
     labels, counts = np.unique(column, return_counts=True)
     common = labels[np.argsort(-counts, kind="stable")][:-1][:FUNCTIONS]

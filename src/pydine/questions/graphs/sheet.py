@@ -1,4 +1,4 @@
-"""The columns of a search, in which values may be missing, and their tests: each from all rows that have its columns."""
+"""The columns of a search, in which values may be missing, and their tests, from all rows that have what they need."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from pydine.answers.settings import Settings
 from pydine.inputs.checks import check_nan_policy, check_range
-from pydine.inputs.kinds import Kind, Kinds
-from pydine.inputs.kinds import pooled
+from pydine.inputs.kinds import Kind, Kinds, pooled
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import check_two_variables, read_variables
 from pydine.inputs.table import Table, signature_of
@@ -123,7 +122,7 @@ class PartedTests:
         """Questions that lack the same rows are answered together."""
         parts: dict[bytes, tuple[Rows, list[Asked]]] = {}
         for one in asked:
-            rows = self.sheet.there[[*one.pair, *one.given]].all(axis=0)
+            rows: Rows = np.logical_and.reduce(self.sheet.there[[*one.pair, *one.given]])
             parts.setdefault(np.packbits(rows).tobytes(), (rows, []))[1].append(one)
         found: dict[Asked, Any] = {}
         for rows, some in parts.values():

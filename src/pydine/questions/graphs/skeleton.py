@@ -29,7 +29,7 @@ AT_ONCE = 256  # answer: sets of a pair that are put in order together; beyond, 
 
 
 class Asked(NamedTuple):
-    """A question: are columns i and j (i < j) independent given others?"""
+    """The question whether columns i and j (i < j) are independent given others."""
 
     i: int
     j: int
@@ -43,6 +43,13 @@ class Asked(NamedTuple):
 
 Ask = Callable[[Sequence[Asked]], Sequence[float]]  # p-values; NaN where rows or columns leave nothing to test
 Rank = Callable[[Pair, Sequence[Given]], NDArray[np.float64]]  # the dependence that sets may leave, 0 or less if none
+
+
+Told = Callable[[int, int, int], None]  # the size of sets, the number of tests so far, the edges that are left
+
+
+def to_nobody(_size: int, _tests: int, _edges: int) -> None:
+    """Count for nobody."""
 
 
 @dataclass
@@ -142,7 +149,7 @@ class Search:
     depth: int | None
     sets: int | None
     knowledge: Knowledge
-    told: Callable[[int, int, int], None] = lambda size, tests, edges: None
+    told: Told = to_nobody
 
     def run(self) -> Skeleton:
         """Find the skeleton."""
@@ -198,7 +205,8 @@ class Search:
             return
         alone = dict(zip(every, self.rank(pair, [(k,) for k in every]), strict=True))
         tried = 0
-        candidates = _of_either(*(sorted(side, key=lambda k: (alone[k], k)) for side in near), size)
+        first, second = (sorted(side, key=lambda k: (alone[k], k)) for side in near)
+        candidates = _of_either(first, second, size)
         while some := list(islice(candidates, AT_ONCE)):
             ranks = self.rank(pair, some) if size > 1 else np.array([alone[given[0]] for given in some])
             for place in np.argsort(ranks, kind="stable"):

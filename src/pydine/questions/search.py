@@ -154,9 +154,10 @@ class TableTest(SearchTest):
     def __init__(self, data: Any, **options: Any) -> None:
         super().__init__(**options)
         self.table = read_variables(data, nan_policy=self.nan_policy, kinds=self.kinds).table
-        places = {name: i for i, name in enumerate(self.table.names)}
-        # What the data call their columns: an array's are positions.
-        self._places = places | {key: places[str(key)] for key in Source.read(data).names if str(key) in places}
+        source, places = Source.read(data), {name: i for i, name in enumerate(self.table.names)}
+        called = zip(source.names, source.select("data", list(source.names)).names, strict=True)
+        # By what the data call columns, which are positions in an array; identifiers are left out.
+        self._places = {key: places[name] for key, name in called if name in places}
         self._workshop = self._settings.workshop(self.table)
 
     @property

@@ -38,12 +38,12 @@ RESAMPLED, FEW_ROWS, RATE = 20, 250, 0.05
 SECONDS = {"magic-niab": 6.0, "magic-niab bent": 6.0, "ecoli70": 12.0, "arth150": 60.0}
 
 NOTES = f"""
-Skeletons at alpha = {ALPHA}, n = {N_ROWS}, without a limit of depth. `dine`: `pydine.causal_graph`, without strengths,
-in one thread with a fresh cache; `again`: the same with everything kept. `fisherz` and `gsq`: PC of causal-learn with
-its defaults. Networks are pgmpy's; "bent" and "spread" are their graphs with non-linear functions of the parents (square,
-absolute value, sine, cosine, tanh, bump, kink), and with a noise whose spread follows a parent too. `random 20` and
-`random 50`: graphs with two neighbours a column and such mechanisms. Means over samples with their standard errors.
-Arrows: the share of directed edges that point the right way.
+Skeletons at alpha = {ALPHA}, n = {N_ROWS}, without a limit of depth. `dine`: `pydine.causal_graph`, without
+strengths, in one thread with a fresh cache; `again`: the same with everything kept. `fisherz` and `gsq`: PC of
+causal-learn with its defaults. Networks are pgmpy's; "bent" and "spread" are their graphs with non-linear functions
+of the parents (square, absolute value, sine, cosine, tanh, bump, kink), and with a noise whose spread follows a
+parent too. `random 20` and `random 50`: graphs with two neighbours a column and such mechanisms. Means over samples
+with their standard errors. Arrows: the share of directed edges that point the right way.
 """.strip()
 
 

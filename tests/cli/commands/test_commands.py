@@ -109,7 +109,7 @@ def test_graph_with_what_is_known(folder, tmp_path):
     }
     assert {edge["stability"] for edge in edges} <= {0.0, 0.5, 1.0}
     assert again.stdout == first.stdout
-    wrong = process(folder, "graph", "data.csv", *columns, "--forbid", "cause:nothing")
+    wrong = process(folder, "graph", "data.csv", *columns, "--forbid", "cause:nothing", code=1)
     assert "--forbid must be like cause:effect, two columns with a colon, but is 'cause:nothing'" in wrong.stderr
 
 

@@ -36,6 +36,8 @@ def test_causes_are_to_the_left():
     found = layered(4, [(2, 0), (0, 1), (2, 1), (3, 1)])
     assert found.layers[2] < found.layers[0] < found.layers[1]
     assert found.layers[3] == found.layers[1] - 1
+    either = layered(3, [(2, 0), (0, 1), (1, 2)], [False, False, True])  # the last has no direction
+    assert either.layers[2] < either.layers[0] < either.layers[1]
 
 
 def graph_of(p, seed):

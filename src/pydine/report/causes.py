@@ -49,7 +49,8 @@ def causes(graph: CausalGraph, target: str) -> str:
 def _drawn(graph: CausalGraph, target: str) -> str:
     joined = [name for name in graph.names if name not in set(graph.alone)]
     place = {name: i for i, name in enumerate(joined)}
-    found = layered(len(joined), [(place[edge.source], place[edge.target]) for edge in graph.edges])
+    arrows = [(place[edge.source], place[edge.target]) for edge in graph.edges]
+    found = layered(len(joined), arrows, [edge.kind != "directed" for edge in graph.edges])
     names = [shortened(name, LONGEST) for name in joined]
     widths = [0.0] * (max(found.layers) + 1)
     for name, layer in zip(names, found.layers, strict=True):

@@ -36,9 +36,14 @@ class Layered:
     ways: tuple[tuple[tuple[int, float], ...], ...]
 
 
-def layered(count: int, arrows: Sequence[Arrow]) -> Layered:
-    """Place nodes 0 to count - 1, causes to the left of their effects as far as arrows do not run in circles."""
-    forwards = _without_circles(count, arrows)
+def layered(count: int, arrows: Sequence[Arrow], loose: Sequence[bool] = ()) -> Layered:
+    """Place nodes 0 to count - 1, causes to the left of their effects as far as arrows do not run in circles.
+
+    `loose` says which arrows have no direction, and may run either way.
+    """
+    firm = [arrow for arrow, is_loose in zip(arrows, loose or [False] * len(arrows), strict=True) if not is_loose]
+    place = _order(count, firm)
+    forwards = [(a, b) if place[a] < place[b] else (b, a) for a, b in arrows]
     layers = _layers(count, forwards)
     chains, level, n = [], list(layers), count
     for a, b in forwards:
@@ -56,8 +61,8 @@ def layered(count: int, arrows: Sequence[Arrow]) -> Layered:
     return Layered(tuple(layers), tuple(heights[:count]), tuple(ways))
 
 
-def _without_circles(count: int, arrows: Sequence[Arrow]) -> list[Arrow]:
-    """The arrows, some turned round so that none run in a circle, by taking off causes and effects in turns."""
+def _order(count: int, arrows: Sequence[Arrow]) -> dict[int, int]:
+    """Places of nodes in a line along which most arrows run, by taking off causes and effects in turns."""
     left, ahead, behind = set(range(count)), list[int](), list[int]()
     out = {k: {b for a, b in arrows if a == k} for k in left}
     into = {k: {a for a, b in arrows if b == k} for k in left}
@@ -74,8 +79,7 @@ def _without_circles(count: int, arrows: Sequence[Arrow]) -> list[Arrow]:
             most = max(sorted(left), key=lambda k: len(out[k] & left) - len(into[k] & left))
             ahead.append(most)
             left.remove(most)
-    place = {k: i for i, k in enumerate([*ahead, *behind[::-1]])}
-    return [(a, b) if place[a] < place[b] else (b, a) for a, b in arrows]
+    return {k: i for i, k in enumerate([*ahead, *behind[::-1]])}
 
 
 def _layers(count: int, arrows: Sequence[Arrow]) -> list[int]:

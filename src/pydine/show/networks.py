@@ -20,7 +20,8 @@ def draw_network(graph: Any, axes: Any = None) -> Any:
     """Draw a causal graph (see `CausalGraph.plot`)."""
     joined = [name for name in graph.names if name not in set(graph.alone)]
     place = {name: i for i, name in enumerate(joined)}
-    found = layered(len(joined), [(place[edge.source], place[edge.target]) for edge in graph.edges])
+    arrows = [(place[edge.source], place[edge.target]) for edge in graph.edges]
+    found = layered(len(joined), arrows, [edge.kind != "directed" for edge in graph.edges])
     names = [label_of(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…") for name in joined]
     widths = _widths(names, found.layers)
     lefts = [sum(widths[:layer]) + BETWEEN * layer for layer in range(len(widths))]

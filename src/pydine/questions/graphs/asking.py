@@ -31,12 +31,9 @@ from pydine.work.asking import ask_all
 from pydine.work.cache import UnitCache
 from pydine.work.kept import Numbers
 
-# What a p-value depends on beside the data.
-TEST_SOURCES = (
-    "types.py",
-    *(f"{room}/**/*.py" for room in ("inputs", "kernels", "units", "latents", "bases", "nulls")),
-)
-TEST_SOURCES = (*TEST_SOURCES, "answers/*.py")
+# What p-values and strengths depend on beside the data.
+ROOMS = ("inputs", "kernels", "units", "latents", "bases", "nulls", "answers", "results")
+TEST_SOURCES = ("types.py", *(f"{room}/**/*.py" for room in ROOMS))
 A_TEST = 3e-3  # memory: seconds that a test takes, for each column of it beyond one
 WORTH_WORKERS, PORTION = (
     1.0,

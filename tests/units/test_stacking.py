@@ -63,7 +63,7 @@ def test_models_of_little_weight_leave_little_unlearned():
 
 
 def test_what_is_linear_in_many_columns_is_not_unlearned():
-    """It is projected out exactly: however much a linear rung of many columns overfits, there is nothing to add back."""
+    """It is projected out exactly: however much a rung of many columns overfits, nothing is to be added back."""
     rng = np.random.default_rng(0)
     context = rng.standard_normal((60, 500))
     slopes = rng.standard_normal(60) / np.sqrt(60.0)

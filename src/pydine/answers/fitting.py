@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pydine.answers.policy import Mapped, Verdict, determined_sides, mapped, reduced
+from pydine.answers.policy import Mapped, Verdict, check_all_rows, determined_sides, mapped, reduced
+from pydine.answers.reduction import fit_reduced, is_wide
 from pydine.answers.settings import Settings
 from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import FittedBase, LogRatio
@@ -36,6 +37,7 @@ from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
 from pydine.inputs.kinds import MOST_LEVELS, Kind, atoms_of
 from pydine.inputs.table import Question, Table
+from pydine.latents.directions import Directions
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.ties import without_ties
@@ -109,6 +111,8 @@ class Fit:
     information : InformationEstimate
     trials : tuple of Trial
         The settings that tuning tried, the best first; empty if nothing was tuned.
+    directions : tuple of Directions, optional
+        Where a side has many columns: the directions of x and of y that all of the above are about.
     """
 
     question: Question
@@ -117,6 +121,7 @@ class Fit:
     parts: tuple[Part, ...]
     information: InformationEstimate
     trials: tuple[Trial, ...] = ()
+    directions: tuple[Directions, Directions] | None = None
 
     @property
     def tested(self) -> Latents:
@@ -173,12 +178,20 @@ def fit(
     settings = settings.seeded()
     if settings.algorithm != "paper":
         if is_mixed(question):
+            check_all_rows(question)
             from pydine.answers.mixed import fit_mixed_question
 
             part = partial(fit, settings=settings, is_part=True)
             return fit_mixed_question(question, settings, part, workshop, is_part)
         plain = with_plain_given(question)
         workshop, question = (workshop if plain is question else None), plain
+        if is_wide(question):
+
+            def ask(reduced: Question) -> Fit | Verdict:
+                answer = fit(reduced, settings, is_part=is_part)
+                return answer if isinstance(answer, Fit) else Verdict.NOTHING_LEFT
+
+            return fit_reduced(question, workshop or settings.workshop(question.table), ask)
     trials = _tune(question, settings) if settings.tune else []
     if trials:
         settings = settings.tuned(trials[0])

@@ -24,7 +24,7 @@ from scipy.special import gammaln
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
 from pydine.inputs.callers import level_of_caller
-from pydine.inputs.checks import enumeration
+from pydine.inputs.checks import check_rows, enumeration
 from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
@@ -103,6 +103,7 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
     Columns are duplicates if each is a strictly monotone function of the other, and determined if they are linear in
     others.
     """
+    check_all_rows(question)
     signatures = question.table.signatures
     given = _first_of(question.given, signatures)
     sides = [_first_of(side, signatures) for side in (question.x, question.y)]
@@ -115,6 +116,12 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
         return plain
     untied = without_ties(plain)
     return Verdict.INFINITE if untied is plain else untied
+
+
+def check_all_rows(question: Question) -> None:
+    """Refuse fewer rows than columns where sides are not reduced to their leading directions."""
+    columns = sum(question.dimensions)
+    check_rows(["x", "y", "z"][: 3 if question.given else 2], question.table.n_samples, columns, columns)
 
 
 def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:

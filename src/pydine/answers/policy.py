@@ -105,8 +105,8 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
     """
     check_all_rows(question)
     signatures = question.table.signatures
-    given = _first_of(question.given, signatures)
-    sides = [_first_of(side, signatures) for side in (question.x, question.y)]
+    given = first_of(question.given, signatures)
+    sides = [first_of(side, signatures) for side in (question.x, question.y)]
     left = set(left_over([i for side in sides for i in side], given, workshop))
     x, y = (tuple(i for i in side if i in left) for side in sides)
     if not (x and y):
@@ -132,7 +132,7 @@ def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:
     return mapped(untied, workshop.on(untied.table))
 
 
-def _first_of(columns: Sequence[int], signatures: Sequence[bytes]) -> tuple[int, ...]:
+def first_of(columns: Sequence[int], signatures: Sequence[bytes]) -> tuple[int, ...]:
     """The first column of each signature."""
     first: dict[bytes, int] = {}
     for i in columns:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from pydine.answers.policy import Verdict
+from pydine.answers.policy import CLEAR_VARIANCE, Verdict, first_of
 from pydine.bases.closed_form import (
     SMALLEST_VARIANCE,
     canonical_squares,
@@ -54,7 +54,7 @@ class Reduction:
     question : Question
         About the directions, given the same columns.
     x, y : Directions
-    scores : tuple of ndarray, shapes (kx, n) and (ky, n)
+    scores : tuple of ndarray, shapes (mx, n) and (my, n)
         Coordinates of the rows along all principal directions of each side, or as many as the rows allow.
     """
 
@@ -103,25 +103,29 @@ def reduction_of(question: Question, workshop: Workshop) -> Reduction | Verdict:
         return reduction_of(untied, workshop.on(untied.table))
     z, n = workshop.scores(question.given), table.n_samples
     basis = np.linalg.qr(np.vstack([np.ones(n), z]).T)[0]
-    dof = n - basis.shape[1]
-    found, every = [], []
+    dof, found, every = n - basis.shape[1], [], []
     for side in (question.x, question.y):
         scores = workshop.scores(side)
         left = scores - (scores @ basis) @ basis.T
-        loadings, variances = principal(left, int(0.5 * LARGEST_SHARE * dof))
-        if not len(loadings):
+        deviations = left.std(axis=1)
+        kept = [i for i in first_of(side, signatures) if deviations[side.index(i)] > CLEAR_VARIANCE]
+        if not kept:
             return Verdict.NOTHING_LEFT
-        k = standing_out(left, loadings, dof) if len(side) > MOST_DIRECTIONS else len(loadings)
-        maps = tuple(workshop.map_of(i) for i in side)
-        found.append(Directions(maps, loadings[:k], variances[:k] / len(side)))
-        every.append(loadings @ scores)
-    leading = [scores[: len(side.shares)] for side, scores in zip(found, every, strict=True)]
+        places = [side.index(i) for i in kept]
+        left = left[places] / deviations[places, None]
+        first = standing_out(left, dof) if len(kept) > MOST_DIRECTIONS else np.eye(len(kept))
+        loadings = np.zeros((len(first), len(side)))
+        loadings[:, places] = first / deviations[places]
+        found.append(Directions(tuple(workshop.map_of(i) for i in side), loadings))
+        rest = principal(left, int(0.5 * LARGEST_SHARE * dof))[0]
+        every.append((rest / deviations[places]) @ scores[places])
+    leading = [side.loadings @ workshop.scores(block) for side, block in zip(found, question.blocks[:2], strict=True)]
     names = [[f"{name} {i + 1}" for i in range(len(part))] for name, part in zip("xy", leading, strict=True)]
     given = table.columns[list(question.given)]
     columns = np.ascontiguousarray(np.vstack([*leading, given]))
-    places, (dx, dy) = range(len(columns)), map(len, leading)
+    order, (dx, dy) = range(len(columns)), map(len, leading)
     reduced = Table(columns, (*names[0], *names[1], *(table.names[i] for i in question.given)), table.kept)
-    about = Question(reduced, tuple(places[:dx]), tuple(places[dx : dx + dy]), tuple(places[dx + dy :]))
+    about = Question(reduced, tuple(order[:dx]), tuple(order[dx : dx + dy]), tuple(order[dx + dy :]))
     return Reduction(about, found[0], found[1], (every[0], every[1]))
 
 
@@ -132,26 +136,23 @@ def rest_of(reduction: Reduction, latents: Latents) -> Rest | None:
     Pan and Zhou 2019). What the closed form has beyond them, of dependence that is spread thinly, counts as far as it
     stands out of its noise.
     """
-    kx, ky = (len(side.shares) for side in reduction.sides)
-    sides = [latents.without_z(scores) for scores in reduction.scores]
-    most = int(0.5 * LARGEST_SHARE * latents.dof)
-    sides = [side[: max(most, k)] for side, k in zip(sides, (kx, ky), strict=True)]
+    most, table = int(0.5 * LARGEST_SHARE * latents.dof), reduction.question.table
+    sides = [latents.without_z(scores[:most]) for scores in reduction.scores]
+    leading = [latents.without_z(table.columns[list(block)]) for block in reduction.question.blocks[:2]]
     whole = ClosedForm.of(sides[0], sides[1], latents.dof)
     if whole is None:
         return None
-    part = ClosedForm.of(sides[0][:kx], sides[1][:ky], latents.dof) or whole
-    thin, spread = whole.value - whole.spiked, whole.thin_error
-    if spread == 0.0:
-        thin, spread = 0.0, 1e-12
+    part = ClosedForm.of(leading[0], leading[1], latents.dof) or whole
+    thin, spread = whole.value - whole.spiked, max(whole.thin_error, SMALLEST_VARIANCE)
     clear = thin / spread
     weight = max(0.0, 1.0 - (CLEAR / clear) ** 2) if clear > 0.0 else 0.0
     # What is spread thinly is not negative: upwards its error is that of a normal distribution that is cut off at 0.
     hazard = float(np.exp(-0.5 * clear * clear) / np.sqrt(2.0 * np.pi) / max(ndtr(clear), 1e-300))
-    cut = spread * float(np.sqrt(max(1.0 - hazard * (clear + hazard), 0.0)))
-    missed = (1.0 - weight) * max(thin, 0.0)
-    value = max(whole.spiked - part.value, 0.0) + weight * thin
+    missed, within = (1.0 - weight) * max(thin, 0.0), max(whole.error**2 - whole.spiked_error**2, spread**2)
+    cut = float(np.sqrt(within * max(1.0 - hazard * (clear + hazard), 0.0)))
+    value = max(whole.spiked + weight * thin - part.value, 0.0)
     beyond = float(np.sqrt(max(whole.spiked_error**2 - part.error**2, 0.0)))
-    below, above = np.hypot(weight * spread, beyond), np.hypot(np.hypot(cut, missed), beyond)
+    below, above = np.hypot(weight * np.sqrt(within), beyond), np.hypot(np.hypot(cut, missed), beyond)
     chance = wishart_error(len(sides[0]), len(sides[1]), latents.dof)
     return Rest(value, float(below), float(above), (whole.value, chance))
 
@@ -202,7 +203,7 @@ def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question]
     below, above = float(np.hypot(below, rest.below)), float(np.hypot(above, rest.above))
     details = {
         **told.details,
-        "directions": tuple(len(side.shares) for side in reduction.sides),
+        "directions": tuple(len(side.loadings) for side in reduction.sides),
         "in_directions": told.value,
         "in_the_rest": rest.value,
         "linear_log_pvalue": rest.log_pvalue,
@@ -214,4 +215,6 @@ def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question]
         errors=(below, above),
         details=details,
     )
-    return replace(found, information=information, directions=reduction.sides)
+    first = len(reduction.x.loadings)  # flows may see them in another order, and without some of them
+    seen = reduction.x.only(found.question.x), reduction.y.only([i - first for i in found.question.y])
+    return replace(found, information=information, directions=seen)

@@ -220,7 +220,7 @@ class DINE(BaseEstimator):
             if answer.directions is None:
                 self._columns = tuple([block.index(i) for i in kept] for block, kept in blocks)
             else:  # directions are of all columns of a side, and what is given stands last in their table
-                first, self._directions = min(answer.question.given, default=0), answer.directions
+                self._directions, first = answer.directions, len(answer.question.table.names) - len(asked.given)
                 given = [i - first for i in answer.question.given]
                 self._columns = *(list(range(len(block))) for block in asked.blocks[:2]), given
         self.n_features_in_ = question.dimensions[0]
@@ -248,7 +248,7 @@ class DINE(BaseEstimator):
             Finite for finite rows, however far out. Without y, `x_latent` alone. Where a column of x or y is not
             continuous, they are residuals given Z: E[latent | value, Z] of ordered steps, and for labels one column
             less than there are labels. Where a side has more than 20 columns, they are those of the directions that
-            stand out of each side, fewer than columns, the first of largest variance.
+            stand out of each side, fewer than columns.
         """
         if y is None:
             check_is_fitted(self, "information_")

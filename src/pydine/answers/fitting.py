@@ -40,6 +40,7 @@ from pydine.inputs.table import Question, Table
 from pydine.latents.directions import Directions
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.plain import is_mixed, with_plain_given
+from pydine.latents.raw import raw
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
@@ -406,6 +407,9 @@ def _fit_bases(
     if settings.has("flow"):
         shapes.append((sharp, _flow_base(settings).fit_beside(stack, seen)))
     rich = [*((by_column, base) for base in student), *shapes]
+    if question.dimensions[2] == 0 and sum(question.dimensions) > 2 and settings.has("raw"):
+        lines = raw(question, latents)
+        rich.insert(0, (lines, GaussianBase(folds, raw=True).fit(_some(lines[1], some).seen())))
     compared = [plain, *(base for _, base in rich)]
     weights = weights_of(compared)
     parts = (*alone, *(Part(0.0, *maps, base) for maps, base in rich))

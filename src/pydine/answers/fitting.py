@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
 SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
+RESOLVED = 1.0 / 3.0  # answer: power of the number of rows by which they show details of a density (Scott 1979)
 SPARE_ROWS = 10  # answer: least degrees of freedom outside of a fold, beside one for each latent
 
 
@@ -214,8 +215,19 @@ def fit(
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, parts, value, settings)
     value, error, errors, parted = answered(learned, sampling)
+    if is_sharp(value, found.latents):
+        errors = errors[0], np.inf
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def is_sharp(value: float, latents: Latents) -> bool:
+    """Whether so much information, in nats, makes a relation narrower than n rows show of any shape.
+
+    Given one side, a column of the other is then spread over less than n^(-1/3) of its range, the width of the cells by
+    which n rows show a density (Scott 1979). What is narrower follows from the shape that a base assumes.
+    """
+    return bool(value > min(latents.dimensions[:2]) * RESOLVED * np.log(latents.n_rows))
 
 
 def _sensitivity(part: Part) -> tuple[FloatArray, FloatArray]:

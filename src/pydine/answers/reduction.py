@@ -211,7 +211,7 @@ def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question]
     information = replace(
         told,
         value=told.value + rest.value,
-        standard_error=float(np.sqrt(0.5 * (below**2 + above**2))),
+        standard_error=float(np.hypot(told.standard_error, np.sqrt(0.5 * (rest.below**2 + rest.above**2)))),
         errors=(below, above),
         details=details,
     )

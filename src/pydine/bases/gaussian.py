@@ -9,6 +9,7 @@ import numpy as np
 
 from pydine.bases.base import FittedBase, or_independent
 from pydine.bases.closed_form import (
+    RankEffect,
     gaussian_information,
     gaussian_standard_error,
     rank_effect,
@@ -17,6 +18,7 @@ from pydine.bases.closed_form import (
 )
 from pydine.bases.elliptical import EllipticalRatio
 from pydine.latents.flows import Latents
+from pydine.latents.raw import not_normal
 from pydine.types import FloatArray
 from pydine.units.rows import dealt
 
@@ -30,10 +32,14 @@ class GaussianBase:
     folds : int
     corrected : bool
         Whether the biases of the closed form and of ranks are subtracted.
+    raw : bool
+        Whether latents are on the scale of the data, and not scores of ranks. Then held-out rows have to pay for
+        columns that are not normal.
     """
 
     folds: int = 3
     corrected: bool = True
+    raw: bool = False
 
     def fit(self, latents: Latents) -> FittedBase:
         """Apply the closed form to the latents' covariance."""
@@ -43,11 +49,12 @@ class GaussianBase:
         details: dict[str, object] = {}
         chance = wishart_bias(dx, dy, dof) if self.corrected else 0.0
         if self.corrected:
-            ranks = rank_effect(covariance, dx, dof, latents.n_rows)
+            ranks = RankEffect(0.0, 1.0) if self.raw else rank_effect(covariance, dx, dof, latents.n_rows)
             details = {"wishart_bias": chance, "rank_bias": ranks.bias}
             value, error = value - chance - ranks.bias, error * ranks.inflation
         ratio = EllipticalRatio(covariance, np.inf, dx)
-        return FittedBase("gaussian", value, error, ratio, partial(self._held_out, latents), details, chance=chance)
+        name = "raw" if self.raw else "gaussian"
+        return FittedBase(name, value, error, ratio, partial(self._held_out, latents), details, chance=chance)
 
     def _held_out(self, latents: Latents) -> FloatArray:
         """Log-ratios with the bias-corrected covariance of the other folds, mixed with independence.
@@ -64,4 +71,5 @@ class GaussianBase:
             dof = latents.dof * (1.0 - len(rows) / latents.n_rows)
             learned = without_chance((total - part @ part.T) / dof + own, dx, dof)
             ratios[rows] = EllipticalRatio(learned, max(dof - len(both) + 1.0, 1.0), dx).of(part)
-        return or_independent(ratios, dealt(latents.outwards, self.folds))
+        held = or_independent(ratios, dealt(latents.outwards, self.folds))
+        return held - not_normal(both) if self.raw else held

@@ -398,7 +398,7 @@ def _fit_bases(
         shapes.append((sharp, _flow_base(settings).fit_beside(stack, seen)))
     rich = [*((by_column, base) for base in student), *shapes]
     compared = [plain, *(base for _, base in rich)]
-    weights = weights_of(compared)
+    weights = weights_of(compared, seen.rows)
     parts = (*alone, *(Part(0.0, *maps, base) for maps, base in rich))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
@@ -453,7 +453,7 @@ def _sharpened(
     Flows could show it as well, but take far longer to fit, and are fitted once, to what this gives. The same object is
     returned if there is nothing to learn.
     """
-    (flow, latents), part = fitted, float(weights_of([*plain, mixture])[-1])
+    (flow, latents), part = fitted, float(weights_of([*plain, mixture], _some(fitted[1], some).rows)[-1])
     if part == 0.0 or not isinstance(flow, RankFlow):
         return fitted
     sharp = sharpened(latents, mixture.log_ratio, some, part)
@@ -478,7 +478,7 @@ def _named(
     stack, _, sharp = _shapes(fitted, some, settings, gaussian, gaussian)
     seen = _some(sharp[1], some).seen()
     base = stack.as_base("mixture") if settings.base == "mixture" else _flow_base(settings).fit_beside(stack, seen)
-    return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base])[1]))
+    return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base], seen.rows)[1]))
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:

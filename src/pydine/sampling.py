@@ -166,7 +166,7 @@ class Clusters(Rows):
         for j, column in enumerate(y):
             values, variances = _centred(x * column)
             sums = np.add.reduceat(values[:, order], starts, axis=1)
-            ratios[j] = np.where(variances > 0.0, (sums * sums / spare).sum(axis=1) / (n * variances), 1.0)
+            ratios[j] = np.where(variances > 0.0, (sums * sums / spare).sum(axis=1) / (n * np.maximum(variances, SMALLEST)), 1.0)
             within = np.clip((ratios[j] - 1.0) / crowd, 0.0, 1.0)[:, None]
             weights = sizes * (1.0 + within * (sizes - 1.0))
             degrees[j] = weights.sum(axis=1) ** 2 / (weights * weights).sum(axis=1) - 1.0

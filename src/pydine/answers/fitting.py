@@ -41,6 +41,7 @@ from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
+from pydine.sampling import Rows
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import View, outwards, some_of
 from pydine.work.execution import run
@@ -202,6 +203,7 @@ def fit(
     algorithm = algorithmic_error(found.latents) if settings.has("algorithm") else 0.0
     value, error, errors, parted = answered(learned, sampling, algorithm)
     information = _information(question, value, error, heaviest.name, details | parted, errors)
+    information = _of_sampling(information, heaviest.held_out, found.latents.rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
@@ -272,26 +274,31 @@ def answered(
     return float(learned.value), error, (below, above), details
 
 
+def _of_sampling(information: InformationEstimate, ratios: FloatArray, rows: Rows) -> InformationEstimate:
+    """An estimate with the degrees of freedom of its error, by rows' log-ratios, where rows depend on each other."""
+    if rows.exchangeable or len(ratios) != information.n_samples:
+        return information if rows.exchangeable else replace(information, sampling=rows.words)
+    effect, degrees = rows.effect(ratios)
+    details = {**information.details, "effective_rows": len(ratios) / effect}
+    return replace(information, degrees_of_freedom=degrees, sampling=rows.words, details=details)
+
+
 def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
     """The answer to a question, in nats: the estimate, or the value of the verdict."""
     if isinstance(answer, Verdict):
         is_determined = answer is Verdict.NOTHING_LEFT
         sides = determined_sides(question) if is_determined else ()
-        found: dict[str, object] = {"verdict": answer.name, "determined": sides}
-        return _information(question, answer.value, 0.0 if is_determined else np.nan, "gaussian", found)
+        known: dict[str, object] = {"verdict": answer.name, "determined": sides}
+        return _information(question, answer.value, 0.0 if is_determined else np.nan, "gaussian", known)
     if isinstance(answer, Fit):
-        return _information(
-            question,
-            answer.information.value,
-            answer.information.standard_error,
-            answer.information.base,
-            dict(answer.information.details),
-            answer.information.errors,
-        )
+        own = answer.information
+        found = _information(question, own.value, own.standard_error, own.base, dict(own.details), own.errors)
+        return replace(found, degrees_of_freedom=own.degrees_of_freedom, sampling=own.sampling)
     estimate = answer.estimate
     details: dict[str, object] = {"weights": estimate.weights}
     error = float(np.sqrt(np.mean(np.square(estimate.errors))))
-    return _information(question, estimate.value, error, answer.base, details, estimate.errors)
+    information = _information(question, estimate.value, error, answer.base, details, estimate.errors)
+    return _of_sampling(information, estimate.held_out, question.table.rows)
 
 
 def _information(

@@ -52,7 +52,7 @@ class StudentBase:
             "student_degrees": degrees,
         }
         held_out = partial(self._held_out, latents, t, degrees, effect)
-        value -= chance + ranks.bias * effect
+        value = value - chance - ranks.bias * effect
         return FittedBase("student", value, error, ratio, held_out, details, chance=chance)
 
     def _held_out(self, latents: Latents, t: FloatArray, degrees: float, effect: float) -> FloatArray:

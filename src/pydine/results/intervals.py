@@ -17,6 +17,7 @@ def interval_ends(
     level: float = 0.95,
     bounds: FloatArray | float = np.inf,
     terms: NDArray[np.intp] | int = 1,
+    degrees: float = np.inf,
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of confidence intervals for the true information.
 
@@ -43,20 +44,31 @@ def interval_ends(
         What information cannot exceed, in nats: entropies of discrete sides.
     terms : int or ndarray of int
         How many pairs of a column of x and one of y there are, dx dy.
+    degrees : float
+        Degrees of freedom of the errors, where rows depend on each other.
 
     Returns
     -------
     low, high : float or ndarray
         In nats, and not negative; NaN where an error is unknown, infinite where the value is.
     """
-    from statistics import NormalDist  # is imported when an interval is asked for
-
-    quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
+    quantile = quantile_of(level, degrees)
     with np.errstate(invalid="ignore"):
         low, high = _moved(values, below, -quantile, terms), _moved(values, above, quantile, terms)
     high = np.minimum(high, np.maximum(bounds, values))
     is_infinite = np.isinf(values)
     return np.where(is_infinite, values, low), np.where(is_infinite, values, high)
+
+
+def quantile_of(level: float, degrees: float = np.inf) -> float:
+    """Errors on either side of an estimate that an interval of this level has: of a normal or a t distribution."""
+    from statistics import NormalDist  # is imported when an interval is asked for
+
+    if np.isinf(degrees):
+        return NormalDist().inv_cdf(0.5 + 0.5 * level)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, 0.5 + 0.5 * level))
 
 
 def _moved(

@@ -31,6 +31,7 @@ COSINES = 0.4  # fact: times n^(2/3), the number that Lazarus, Lewis, Stock and 
 FEWEST_COSINES = 4.0  # answer: with fewer, the quantiles of t are so large that an interval says nothing
 # answer: relative bias of the variance that slow series are allowed; 0.05 to 0.1 keep the level of AR(1) at 0.95
 MOST_BIAS = 0.1
+NOISE = 2.5  # answer: standard errors of an autocorrelation that are chance, as one of many lags
 LARGEST_AUTOCORRELATION = 0.98  # guard: for 1 less it to be divided by
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
@@ -166,7 +167,9 @@ class Clusters(Rows):
         for j, column in enumerate(y):
             values, variances = _centred(x * column)
             sums = np.add.reduceat(values[:, order], starts, axis=1)
-            ratios[j] = np.where(variances > 0.0, (sums * sums / spare).sum(axis=1) / (n * np.maximum(variances, SMALLEST)), 1.0)
+            ratios[j] = np.where(
+                variances > 0.0, (sums * sums / spare).sum(axis=1) / (n * np.maximum(variances, SMALLEST)), 1.0
+            )
             within = np.clip((ratios[j] - 1.0) / crowd, 0.0, 1.0)[:, None]
             weights = sizes * (1.0 + within * (sizes - 1.0))
             degrees[j] = weights.sum(axis=1) ** 2 / (weights * weights).sum(axis=1) - 1.0
@@ -224,7 +227,7 @@ class Series(Rows):
         """Equal-weighted cosines (Lazarus, Lewis, Stock and Watson 2018), which vanish where values do not vary slowly.
 
         Cosines of low frequency see the variance of a sum, and those of higher frequency are biased if the series is
-        slow. So there are no more than keep the bias of an AR(1) series with the same first autocorrelation small.
+        slow. So there are no more than keep the bias of autoregressive series with the same autocorrelations small.
         """
         from scipy.fft import dct  # half as long to import as all of this package
 
@@ -233,10 +236,8 @@ class Series(Rows):
         ratios, degrees = np.ones((2, len(y), len(x)))
         for j, column in enumerate(y):
             values, variances = _centred((x * column)[:, order])
-            slow = (values[:, 1:] * values[:, :-1]).sum(axis=1) / np.maximum((n - 1.0) * variances, SMALLEST)
-            slow = np.clip(slow + (1.0 + 3.0 * slow) / n, SMALLEST, LARGEST_AUTOCORRELATION)  # Kendall's bias (1954)
-            curvature = 2.0 * slow / (1.0 - slow) ** 2  # of the spectrum at 0, relative to it
-            counts = np.clip(n / np.pi * np.sqrt(6.0 * MOST_BIAS / curvature), min(FEWEST_COSINES, most), most)
+            counts = n / np.pi * np.sqrt(6.0 * MOST_BIAS / _curvatures(values))
+            counts = np.clip(counts, min(FEWEST_COSINES, most), most)
             squares = np.cumsum(dct(values, norm="ortho", axis=1)[:, 1 : int(most) + 2] ** 2, axis=1)
             whole = counts.astype(np.intp)
             rows = np.arange(len(values))
@@ -250,6 +251,25 @@ class Series(Rows):
         """Stretches as long as half a period of the fastest cosine."""
         stretches = max(int(COSINES * n ** (2.0 / 3.0)), int(FEWEST_COSINES))
         return rng.choice([-1.0, 1.0], (count, stretches))[:, self.places * stretches // n]
+
+
+def _curvatures(values: FloatArray) -> FloatArray:
+    """Second derivatives of the spectra of centred series (k, n) at frequency 0, relative to the spectra there, (k,).
+
+    Those of the series that repeat themselves after so many rows, up to noise: x(t) = r x(t - lag) + innovation has
+    2 r lag^2 / (1 - r)^2. The first autocorrelation is taken as it is, less its bias (Kendall 1954).
+    """
+    from scipy.fft import irfft, rfft  # half as long to import as all of this package
+
+    n = values.shape[1]
+    lags = np.arange(1, max(int(np.sqrt(n)), 1) + 1)
+    powers = np.abs(rfft(values, 2 * n, axis=1)) ** 2
+    products = irfft(powers, 2 * n, axis=1)[:, : lags[-1] + 1]
+    correlations = products[:, 1:] / np.maximum(products[:, :1], SMALLEST)
+    noise = np.where(lags == 1, 0.0, NOISE / np.sqrt(n))
+    slow = np.clip(correlations + (1.0 + 3.0 * correlations) / n - noise, SMALLEST, LARGEST_AUTOCORRELATION)
+    found: FloatArray = (2.0 * slow * lags**2 / (1.0 - slow) ** 2).max(axis=1)
+    return found
 
 
 def dealt(order: RowArray, folds: int) -> list[RowArray]:

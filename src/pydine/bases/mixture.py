@@ -117,7 +117,7 @@ class MixtureBase:
         first, trust = _climbed(learned[0], dx, held, rows)
         steps = [first, *(list(islice(fold.steps(), len(trust))) for fold in learned[1:])]
         members = []
-        for share, *by_fold in zip(trust, *steps, strict=True):
+        for share, *by_fold in zip(trust, *steps, strict=False):  # a fold of larger clusters may have fewer
             for models in zip(*by_fold, strict=True):
                 ratios = np.array([model.log_ratio(scores, dx) for model in models])
                 held_out = np.empty(latents.n_rows)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pydine.cli.options import Chosen, Missing, Reading, Sides
+from pydine.cli.options import Chosen, Depending, Missing, Reading, Sides
 from pydine.cli.output.notes import waiting
 
 if TYPE_CHECKING:
@@ -73,17 +73,23 @@ class Request:
         idle = dict.fromkeys((name for name in constant if name not in needed), "it is constant")
         return _without_identifiers(frame.without(idle), needed)
 
-    def read_sides(self, sides: Sides, *, streamed: bool = False) -> tuple[list[list[str] | None], Frame]:
-        """Open the file and read the columns of x, y and z; with the names of each side, None if there are none."""
-        table = self.open(streamed=streamed)
+    def read_sides(
+        self, sides: Sides, depending: Depending, *, streamed: bool = False
+    ) -> tuple[list[list[str] | None], dict[str, Any], Frame]:
+        """Open the file and read the columns of x, y and z; with the names of each side, None if there are none.
+
+        Also returns how rows depend on each other, as arguments of a question.
+        """
+        table = self.open(streamed=streamed and depending == Depending())
         chosen = (("-x", sides.x), ("-y", sides.y), ("-z", sides.z))
         names = [table.find(option, columns or ()) for option, columns in chosen]
-        frame = self.read(table, [name for block in names for name in block])
-        _refuse_identifiers(frame, frame)
+        asked = [name for block in names for name in block]
+        frame = self.read(table, list(dict.fromkeys([*asked, *depending.columns(table)])))
+        _refuse_identifiers(frame, asked)
         if not hasattr(frame, "as_stream"):
             whole = frame.complete()
             _refuse_constant(whole, whole.constant() if whole.n_samples > 1 else (), " that has all columns")
-        return [block or None for block in names], frame
+        return [block or None for block in names], depending.found(table), frame
 
     def read_many(
         self,

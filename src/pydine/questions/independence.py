@@ -109,6 +109,8 @@ def independence_test(
     """
     _check(statistic, method, pvalue_formula, n_permutations, alpha)
     said = Dependence(clusters, time, within)
+    if algorithm == "paper":
+        said.refused("for the paper's algorithm")
     settings = Settings.of(
         algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()

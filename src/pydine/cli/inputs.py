@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pydine.cli.options import Chosen, Depending, Missing, Reading, Sides
+from pydine.cli.options import Chosen, Depending, Missing, Reading, Series, Sides, Work
 from pydine.cli.output.notes import waiting
 
 if TYPE_CHECKING:
@@ -90,6 +90,18 @@ class Request:
             whole = frame.complete()
             _refuse_constant(whole, whole.constant() if whole.n_samples > 1 else (), " that has all columns")
         return [block or None for block in names], depending.found(table), frame
+
+    def read_series(
+        self, series: Series, depending: Depending, work: Work
+    ) -> tuple[Frame, tuple[str, str, list[str] | None], dict[str, Any]]:
+        """Open the file and read two series; with their names, those that are given, and settings of the question."""
+        table = self.open()
+        (x,), (y,) = table.find("-x", [series.x]), table.find("-y", [series.y])
+        given, depends = table.find("-z", series.z or ()), {"time": True, **depending.found(table)}
+        frame = self.read(table, list(dict.fromkeys([x, y, *given, *depending.columns(table)])))
+        _refuse_identifiers(frame, [x, y, *given])
+        settings = work.settings(frame, depends)
+        return frame, (x, y, given or None), {k: v for k, v in settings.items() if k not in ("random_state", "kinds")}
 
     def read_many(
         self,

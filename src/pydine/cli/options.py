@@ -90,6 +90,18 @@ class Sides:
 
 
 @dataclass(frozen=True)
+class Series:
+    """The columns of a question about two series."""
+
+    x: Annotated[str, typer.Option("-x", metavar="COLUMN", help="The column that comes first.")]
+    y: Annotated[str, typer.Option("-y", metavar="COLUMN", help="The column that may follow it.")]
+    z: Annotated[
+        list[str] | None,
+        typer.Option("-z", metavar="COLUMN", help="A column to condition on; as often as needed."),
+    ] = None
+
+
+@dataclass(frozen=True)
 class Chosen:
     """Which columns are compared with each other."""
 

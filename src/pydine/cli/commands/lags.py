@@ -1,4 +1,4 @@
-"""``pydine lags``: how long after x does y follow?"""
+"""``pydine lags``: how long after x y follows."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def lags(
 ) -> None:
     """How long after X does Y follow: their information at each of several lags.
 
-    Rows are in the order of --time, or as they come; with --clusters, each cluster is a series of its own. Intervals and
-    p-values allow for serial correlation; p is adjusted for the number of lags, and bands hold for all of them together.
+    Rows are in the order of --time, or as they come; with --clusters, each cluster is a series of its own. Intervals
+    and p-values allow for serial correlation; p is adjusted for the number of lags, and bands hold for all together.
     """
     form = printed.form
     if last < first:

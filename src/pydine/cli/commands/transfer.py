@@ -1,4 +1,4 @@
-"""``pydine transfer``: does the past of x tell about y what the past of y does not?"""
+"""``pydine transfer``: what the past of x tells about y beyond the past of y."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def transfer(
     reading: options.Reading,
     printed: options.Printed,
 ) -> None:
-    """Does the past of X tell about Y what the past of Y does not, and the other way?
+    """What the past of X tells about Y beyond the past of Y, and the other way.
 
     Transfer entropy, I(past of X; Y | past of Y, past of Z), in both directions, with a test of each and an interval of
     their difference. Rows are in the order of --time, or as they come; with --clusters, each cluster is a series.

@@ -163,6 +163,8 @@ class Clusters(Rows):
         """
         (order, starts), sizes, n = self._sorted, self._sizes, len(self.codes)
         ratios, degrees = np.ones((2, len(y), len(x)))
+        if len(sizes) == 1:  # of which nobody knows whether its rows say more than one of them
+            return Effects(np.full_like(ratios, float(n)), degrees)
         spare, crowd = 1.0 - sizes / n, max(float((sizes * sizes).sum()) / n - 1.0, SMALLEST)
         for j, column in enumerate(y):
             values, variances = _centred(x * column)

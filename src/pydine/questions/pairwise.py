@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from pydine.answers.fitting import entropy_of
 from pydine.answers.policy import warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
@@ -90,8 +92,7 @@ def pairwise_information(
         are asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
     clusters, time
         How rows depend on each other, as in `mutual_information`; columns that say it are no variables, and every pair
-        is asked about by itself. Rows must then have all columns. ``errors`` are such that 95% intervals are those of a
-        t distribution.
+        is asked about by itself. Rows must then have all columns.
 
     Returns
     -------
@@ -171,6 +172,7 @@ class _Answered(NamedTuple):
             kinds=found.kinds,
             widths=self.widths if max(self.widths) > 1 else (),
             entropies=found.entropies,
+            degrees=matrix(found.degrees) if np.isfinite(found.degrees).any() else np.zeros((0, 0)),
         )
 
 

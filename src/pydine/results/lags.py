@@ -133,7 +133,7 @@ class TransferInformation(Record):
     def difference_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """A confidence interval for the difference, in nats."""
         degrees = min(self.forward.degrees_of_freedom, self.backward.degrees_of_freedom)
-        reach = quantile_of(level, degrees) * self.difference_error
+        reach = float(quantile_of(level, degrees)) * self.difference_error
         return ConfidenceInterval(self.difference - reach, self.difference + reach)
 
     def __float__(self) -> float:

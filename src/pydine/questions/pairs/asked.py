@@ -27,7 +27,6 @@ from pydine.nulls.moments import combined
 from pydine.nulls.screening import not_gaussian
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs
 from pydine.results import InformationEstimate
-from pydine.results.intervals import quantile_of
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
 from pydine.work.asking import ask_all
@@ -42,7 +41,6 @@ ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 # answer: rows times pairs up to which every pair given others has its own projection: those take a few seconds, and
 # where rows are few a shared one is up to two standard errors off.
 MOST_OWN = 50_000
-LEVEL = 0.95  # fact: of the intervals that everything shows
 
 
 class Shard(NamedTuple):
@@ -297,10 +295,8 @@ class Asked:
             )
         for k, (information, pvalue) in zip(chosen, answers, strict=True):
             found.values[k], found.errors[k] = information.value, information.standard_error
-            # Matrices of errors have no degrees of freedom: errors are as large as 95% intervals need them.
-            wider = quantile_of(LEVEL, information.degrees_of_freedom) / quantile_of(LEVEL)
-            below, above = information.errors or (information.standard_error,) * 2
-            found.below[k], found.above[k] = wider * below, wider * above
+            found.below[k], found.above[k] = information.errors or (information.standard_error,) * 2
+            found.degrees[k] = information.degrees_of_freedom
             found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
             found.n_general += information.base != "gaussian"
 

@@ -176,6 +176,6 @@ def _serial(column: FloatArray) -> float:
     turns = np.count_nonzero(steps[1:] * steps[:-1] < 0)
     if turns < 0.1 * len(column):
         return 0.0
-    ranks = np.argsort(np.argsort(column, kind="stable")).astype(np.float64)
+    ranks = np.unique(column, return_inverse=True)[1].astype(np.float64)
     ranks -= ranks.mean()
     return float(ranks[1:] @ ranks[:-1] / (ranks @ ranks))

@@ -94,7 +94,7 @@ class PairwiseInformation(Record):
         parts = self.standard_errors, *self.errors, self.pvalues, self.adjusted_pvalues, self.bases, self.counts
         must_fit(self, {part.shape for part in parts} == {(p, p)})
         must_fit(self, {len(self.kinds), len(self.entropies), len(self.widths)} <= {0, p})
-        must_fit(self, self.degrees.shape in ((0, 0), (p, p)))
+        must_fit(self, not self.degrees.size or self.degrees.shape == (p, p))
 
     @property
     def correlations(self) -> FloatArray:

@@ -208,6 +208,10 @@ class Depending:
                 said[option] = True if is_order else table.find(f"--{option}", [name])[0]
         return said
 
+    def labels(self, table: TableFile) -> list[str]:
+        """The column of clusters, whose values are names, whatever they look like."""
+        return [name for option, name in self.found(table).items() if option == "clusters"]
+
     def columns(self, table: TableFile) -> list[str]:
         """The columns of a file that say it."""
         return [name for name in self.found(table).values() if name is not True]

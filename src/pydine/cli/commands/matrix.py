@@ -96,7 +96,8 @@ def matrix(
         answer_strongest(form, frame, known, strongest, work, alpha=alpha, out=out, cache=cache)
         return
     needed = [*known, *depending.columns(table)]
-    frame = request.read_many(table, chosen, needed, hint="pass --top 1000 for the strongest pairs")
+    hint, named = "pass --top 1000 for the strongest pairs", depending.labels(table)
+    frame = request.read_many(table, chosen, needed, hint=hint, named=named)
     if len(frame) - len(needed) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to compare; {why_few(frame)}.")
     settings = {**work.settings(frame, depends), "base": base.value, "cache": cache}

@@ -49,7 +49,7 @@ def rank(
     table = request.open()
     target = table.find_one("--target", target)
     apart = depending.columns(table)
-    frame = request.read_many(table, chosen, needed=[target, *apart])
+    frame = request.read_many(table, chosen, needed=[target, *apart], named=depending.labels(table))
     features = [name for name in frame if name != target and name not in apart]
     if not features:
         raise ValueError(f"{frame.source} has no column to rank beside {target!r}; {why_few(frame)}.")

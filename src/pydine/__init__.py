@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from pydine.inputs.checks import TiesWarning
     from pydine.questions.estimator import DINE
     from pydine.questions.independence import independence_test
+    from pydine.questions.lags import lagged_information, transfer_information
     from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed.refining import SampledWarning
     from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
+    from pydine.results.lags import LaggedInformation, TransferInformation
     from pydine.work.cache import UnitCache
 
 __all__ = [
@@ -27,20 +29,24 @@ __all__ = [
     "DeterminedWarning",
     "IndependenceTestResult",
     "InformationEstimate",
+    "LaggedInformation",
     "PairwiseInformation",
     "PointwiseInformation",
     "Ranking",
     "SampledWarning",
     "TiesWarning",
+    "TransferInformation",
     "UnitCache",
     "WideInformation",
     "__version__",
     "independence_test",
+    "lagged_information",
     "mutual_information",
     "mutual_information_score",
     "pairwise_information",
     "pointwise_information",
     "rank",
+    "transfer_information",
     "wide_information",
 ]
 
@@ -51,19 +57,23 @@ _HOMES = {
     "DeterminedWarning": "pydine.answers.policy",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
+    "LaggedInformation": "pydine.results.lags",
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
     "Ranking": "pydine.questions.ranking",
     "SampledWarning": "pydine.questions.streamed.refining",
     "TiesWarning": "pydine.inputs.checks",
+    "TransferInformation": "pydine.results.lags",
     "UnitCache": "pydine.work.cache",
     "WideInformation": "pydine.results",
     "independence_test": "pydine.questions.independence",
+    "lagged_information": "pydine.questions.lags",
     "mutual_information": "pydine.questions.mutual_information",
     "mutual_information_score": "pydine.questions.selection",
     "pairwise_information": "pydine.questions.pairwise",
     "pointwise_information": "pydine.questions.mutual_information",
     "rank": "pydine.questions.ranking",
+    "transfer_information": "pydine.questions.lags",
     "wide_information": "pydine.questions.wide",
 }
 

@@ -47,7 +47,7 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
         density = fold.density_of(model)
         with_it = mixture_of([*densities, density])
         if rung.name not in trusted:
-            trusted[rung.name] = evidence(with_it - held, fold.share)
+            trusted[rung.name] = evidence(with_it - held, fold.share, fold.rows_held)
         if trusted[rung.name] == 0.0:
             continue
         held = with_it

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pydine.answers.policy import Mapped, Verdict, determined_sides, mapped, reduced
+from pydine.answers.policy import Mapped, Verdict, check_all_rows, determined_sides, mapped, reduced
+from pydine.answers.reduction import fit_reduced, is_wide
 from pydine.answers.settings import Settings
 from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import FittedBase, LogRatio
@@ -36,11 +37,14 @@ from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
 from pydine.inputs.kinds import MOST_LEVELS, Kind, atoms_of
 from pydine.inputs.table import Question, Table
+from pydine.latents.directions import Directions
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.plain import is_mixed, with_plain_given
+from pydine.latents.raw import raw
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
+from pydine.sampling import Rows
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import View, outwards, some_of
 from pydine.work.execution import run
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
 FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
 SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
+RESOLVED = 1.0 / 3.0  # answer: power of the number of rows by which they show details of a density (Scott 1979)
 SPARE_ROWS = 10  # answer: least degrees of freedom outside of a fold, beside one for each latent
 
 
@@ -109,6 +114,8 @@ class Fit:
     information : InformationEstimate
     trials : tuple of Trial
         The settings that tuning tried, the best first; empty if nothing was tuned.
+    directions : tuple of Directions, optional
+        Where a side has many columns: the directions of x and of y that all of the above are about.
     """
 
     question: Question
@@ -117,6 +124,7 @@ class Fit:
     parts: tuple[Part, ...]
     information: InformationEstimate
     trials: tuple[Trial, ...] = ()
+    directions: tuple[Directions, Directions] | None = None
 
     @property
     def tested(self) -> Latents:
@@ -173,12 +181,20 @@ def fit(
     settings = settings.seeded()
     if settings.algorithm != "paper":
         if is_mixed(question):
+            check_all_rows(question)
             from pydine.answers.mixed import fit_mixed_question
 
             part = partial(fit, settings=settings, is_part=True)
             return fit_mixed_question(question, settings, part, workshop, is_part)
         plain = with_plain_given(question)
         workshop, question = (workshop if plain is question else None), plain
+        if is_wide(question):
+
+            def ask(reduced: Question) -> Fit | Verdict:
+                answer = fit(reduced, settings, is_part=is_part)
+                return answer if isinstance(answer, Fit) else Verdict.NOTHING_LEFT
+
+            return fit_reduced(question, workshop or settings.workshop(question.table), ask)
     trials = _tune(question, settings) if settings.tune else []
     if trials:
         settings = settings.tuned(trials[0])
@@ -200,8 +216,20 @@ def fit(
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, parts, value, settings)
     value, error, errors, parted = answered(learned, sampling)
+    if is_sharp(value, found.latents):
+        errors = errors[0], np.inf
     information = _information(question, value, error, heaviest.name, details | parted, errors)
+    information = _of_sampling(information, heaviest.held_out, found.latents.rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def is_sharp(value: float, latents: Latents) -> bool:
+    """Whether so much information, in nats, makes a relation narrower than n rows show of any shape.
+
+    Given one side, a column of the other is then spread over less than n^(-1/3) of its range, the width of the cells by
+    which n rows show a density (Scott 1979). What is narrower follows from the shape that a base assumes.
+    """
+    return bool(value > min(latents.dimensions[:2]) * RESOLVED * np.log(latents.n_rows))
 
 
 def _sensitivity(part: Part) -> tuple[FloatArray, FloatArray]:
@@ -268,26 +296,31 @@ def answered(learned: Learned, sampling: float) -> tuple[float, float, tuple[flo
     return float(learned.value), error, (below, above), details
 
 
+def _of_sampling(information: InformationEstimate, ratios: FloatArray, rows: Rows) -> InformationEstimate:
+    """An estimate with the degrees of freedom of its error, by rows' log-ratios, where rows depend on each other."""
+    if rows.exchangeable or len(ratios) != information.n_samples:
+        return information if rows.exchangeable else replace(information, sampling=rows.words)
+    effect, degrees = rows.effect(ratios)
+    details = {**information.details, "effective_rows": len(ratios) / effect}
+    return replace(information, degrees_of_freedom=degrees, sampling=rows.words, details=details)
+
+
 def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
     """The answer to a question, in nats: the estimate, or the value of the verdict."""
     if isinstance(answer, Verdict):
         is_determined = answer is Verdict.NOTHING_LEFT
         sides = determined_sides(question) if is_determined else ()
-        found: dict[str, object] = {"verdict": answer.name, "determined": sides}
-        return _information(question, answer.value, 0.0 if is_determined else np.nan, "gaussian", found)
+        known: dict[str, object] = {"verdict": answer.name, "determined": sides}
+        return _information(question, answer.value, 0.0 if is_determined else np.nan, "gaussian", known)
     if isinstance(answer, Fit):
-        return _information(
-            question,
-            answer.information.value,
-            answer.information.standard_error,
-            answer.information.base,
-            dict(answer.information.details),
-            answer.information.errors,
-        )
+        own = answer.information
+        found = _information(question, own.value, own.standard_error, own.base, dict(own.details), own.errors)
+        return replace(found, degrees_of_freedom=own.degrees_of_freedom, sampling=own.sampling)
     estimate = answer.estimate
     details: dict[str, object] = {"weights": estimate.weights}
     error = float(np.sqrt(np.mean(np.square(estimate.errors))))
-    return _information(question, estimate.value, error, answer.base, details, estimate.errors)
+    information = _information(question, estimate.value, error, answer.base, details, estimate.errors)
+    return _of_sampling(information, estimate.held_out, question.table.rows)
 
 
 def _information(
@@ -393,8 +426,11 @@ def _fit_bases(
     if settings.has("flow"):
         shapes.append((sharp, _flow_base(settings).fit_beside(stack, seen)))
     rich = [*((by_column, base) for base in student), *shapes]
+    if question.dimensions[2] == 0 and sum(question.dimensions) > 2 and settings.has("raw"):
+        lines = raw(question, latents)
+        rich.insert(0, (lines, GaussianBase(folds, raw=True).fit(_some(lines[1], some).seen())))
     compared = [plain, *(base for _, base in rich)]
-    weights = weights_of(compared)
+    weights = weights_of(compared, seen.rows)
     parts = (*alone, *(Part(0.0, *maps, base) for maps, base in rich))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
@@ -449,7 +485,7 @@ def _sharpened(
     Flows could show it as well, but take far longer to fit, and are fitted once, to what this gives. The same object is
     returned if there is nothing to learn.
     """
-    (flow, latents), part = fitted, float(weights_of([*plain, mixture])[-1])
+    (flow, latents), part = fitted, float(weights_of([*plain, mixture], _some(fitted[1], some).rows)[-1])
     if part == 0.0 or not isinstance(flow, RankFlow):
         return fitted
     sharp = sharpened(latents, mixture.log_ratio, some, part)
@@ -474,7 +510,7 @@ def _named(
     stack, _, sharp = _shapes(fitted, some, settings, gaussian, gaussian)
     seen = _some(sharp[1], some).seen()
     base = stack.as_base("mixture") if settings.base == "mixture" else _flow_base(settings).fit_beside(stack, seen)
-    return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base])[1]))
+    return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base], seen.rows)[1]))
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:

@@ -200,7 +200,8 @@ class Workshop:
         return self._tasks(_units_of_many(variables, self.in_order(given)))
 
     def _tasks(self, units: Sequence[Unit]) -> list[UnitTask]:
-        return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
+        rows = self.table.rows
+        return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings, rows=rows) for u in units]
 
     def _make(self, units: Sequence[Unit]) -> list[Made]:
         """Fit units, and map the table's rows with them; a workshop for tests makes nothing twice."""
@@ -267,6 +268,7 @@ class Workshop:
             two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
             unlearned=tuple(m.unit.unlearned * _of_z(unit, dz) for unit, m in zip(units, made, strict=True)),
             scores=sides if dz else None,
+            rows=self.table.rows,
         )
 
 

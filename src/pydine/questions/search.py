@@ -14,6 +14,7 @@ from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
 from pydine.inputs.columns import Source
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_variables
 from pydine.inputs.table import Question
@@ -60,6 +61,8 @@ class SearchTest:
         Refuse rows that hold NaN or infinity, or leave them out.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
         Kinds of columns, where types and values suggest another; arrays without names are called x, y and z.
+    clusters, time
+        How rows depend on each other, as in `pydine.mutual_information`.
 
     Examples
     --------
@@ -84,6 +87,8 @@ class SearchTest:
         n_jobs: int | None = None,
         nan_policy: str = "raise",
         kinds: Kinds | None = None,
+        clusters: Any = None,
+        time: Any = None,
     ) -> None:
         if statistic not in STATISTICS:
             raise ValueError(f"statistic must be {' or '.join(map(repr, STATISTICS))}, but got {statistic!r}.")
@@ -92,6 +97,7 @@ class SearchTest:
         self.statistic = statistic
         self.nan_policy = nan_policy
         self.kinds = kinds
+        self._dependence = Dependence(clusters, time)
         self._settings = Settings(base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=self.cache).seeded()
         self._answers: dict[tuple[tuple[bytes, ...], ...], Answer] = {}
         self._warned = False
@@ -105,7 +111,8 @@ class SearchTest:
         kinds : mapping of column name to kind, optional
             For this question alone; those of the test otherwise.
         """
-        question = read_question(x, y, z, nan_policy=self.nan_policy, kinds=self.kinds if kinds is None else kinds)
+        kinds = self.kinds if kinds is None else kinds
+        question = read_question(x, y, z, nan_policy=self.nan_policy, kinds=kinds, dependence=self._dependence)
         return self._answer(question, self._settings.workshop(question.table))
 
     def _answer(self, question: Question, workshop: Workshop) -> Answer:
@@ -153,7 +160,8 @@ class TableTest(SearchTest):
 
     def __init__(self, data: Any, **options: Any) -> None:
         super().__init__(**options)
-        self.table = read_variables(data, nan_policy=self.nan_policy, kinds=self.kinds).table
+        said = self._dependence
+        self.table = read_variables(data, nan_policy=self.nan_policy, kinds=self.kinds, dependence=said).table
         source, places = Source.read(data), {name: i for i, name in enumerate(self.table.names)}
         called = zip(source.names, source.select("data", list(source.names)).names, strict=True)
         # By what the data call columns, which are positions in an array; identifiers are left out.

@@ -179,10 +179,10 @@ def fit(
     """
     settings = settings.seeded()
     if settings.algorithm != "paper":
-        if is_mixed(question):
-            check_all_rows(question)
+        if not is_wide(question) and is_mixed(question):
             from pydine.answers.mixed import fit_mixed_question
 
+            check_all_rows(question)
             part = partial(fit, settings=settings, is_part=True)
             return fit_mixed_question(question, settings, part, workshop, is_part)
         plain = with_plain_given(question)

@@ -27,6 +27,7 @@ from pydine.bases.closed_form import (
     wishart_error,
 )
 from pydine.inputs.checks import MOST_DIRECTIONS
+from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question, Table
 from pydine.latents.directions import Directions, principal, standing_out
 from pydine.latents.ties import without_ties
@@ -87,8 +88,12 @@ class Rest(NamedTuple):
 
 
 def is_wide(question: Question) -> bool:
-    """Whether a side has too many columns for flows of all of them."""
-    return max(question.dimensions[:2]) > MOST_DIRECTIONS
+    """Whether a side has too many columns for flows of all of them, and both are of numbers, steps and yes/no."""
+    if max(question.dimensions[:2]) <= MOST_DIRECTIONS:
+        return False
+    table = question.table
+    labels = [table.columns[i] for i in (*question.x, *question.y) if table.kind(i) is Kind.NOMINAL]
+    return all(len(np.unique(column)) <= 2 for column in labels)
 
 
 def reduction_of(question: Question, workshop: Workshop) -> Reduction | Verdict:

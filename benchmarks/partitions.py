@@ -18,9 +18,9 @@ import pandas as pd
 import own_families
 import pydine
 from harness.provenance import ESTIMATES
+from pydine import sampling as rows
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
-from pydine.units import rows
 from pydine.units.rungs import networks
 
 MOVES = "moves by"

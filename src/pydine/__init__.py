@@ -12,58 +12,79 @@ from pydine._version import __version__
 if TYPE_CHECKING:
     from pydine.answers.policy import DeterminedWarning
     from pydine.inputs.checks import TiesWarning
+    from pydine.questions.causal_graph import causal_graph
     from pydine.questions.estimator import DINE
     from pydine.questions.independence import independence_test
+    from pydine.questions.lags import lagged_information, transfer_information
     from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed.refining import SampledWarning
-    from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
+    from pydine.results import (
+        CausalGraph,
+        IndependenceTestResult,
+        InformationEstimate,
+        PairwiseInformation,
+        PointwiseInformation,
+    )
+    from pydine.results.lags import LaggedInformation, TransferInformation
     from pydine.work.cache import UnitCache
 
 __all__ = [
     "DINE",
+    "CausalGraph",
     "ConditionalSelector",
     "DeterminedWarning",
     "IndependenceTestResult",
     "InformationEstimate",
+    "LaggedInformation",
     "PairwiseInformation",
     "PointwiseInformation",
     "Ranking",
     "SampledWarning",
     "TiesWarning",
+    "TransferInformation",
     "UnitCache",
     "WideInformation",
     "__version__",
+    "causal_graph",
     "independence_test",
+    "lagged_information",
     "mutual_information",
     "mutual_information_score",
     "pairwise_information",
     "pointwise_information",
     "rank",
+    "transfer_information",
     "wide_information",
 ]
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
 _HOMES = {
+    "CausalGraph": "pydine.results",
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
     "DeterminedWarning": "pydine.answers.policy",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
+    "LaggedInformation": "pydine.results.lags",
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
     "Ranking": "pydine.questions.ranking",
     "SampledWarning": "pydine.questions.streamed.refining",
     "TiesWarning": "pydine.inputs.checks",
+    "TransferInformation": "pydine.results.lags",
     "UnitCache": "pydine.work.cache",
     "WideInformation": "pydine.results",
+    "causal_graph": "pydine.questions.causal_graph",
     "independence_test": "pydine.questions.independence",
+    "lagged_information": "pydine.questions.lags",
     "mutual_information": "pydine.questions.mutual_information",
     "mutual_information_score": "pydine.questions.selection",
     "pairwise_information": "pydine.questions.pairwise",
     "pointwise_information": "pydine.questions.mutual_information",
     "rank": "pydine.questions.ranking",
+    "transfer_information": "pydine.questions.lags",
     "wide_information": "pydine.questions.wide",
 }
 

@@ -15,8 +15,8 @@ from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.student import StudentBase
 from pydine.kernels.mixing import mixture_weights
+from pydine.sampling import INDEPENDENT
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import dealt
 from shapes import (
     flow_of,
     gaussian,
@@ -47,17 +47,17 @@ def test_the_truths_agree_with_each_other():
 class TestMixing:
     def test_no_row_has_a_say_in_its_own_weights(self):
         rng = np.random.default_rng(0)
-        held, folds = rng.standard_normal((3, 90)), dealt(np.arange(90), 3)
+        held, folds = rng.standard_normal((3, 90)), INDEPENDENT.folds(np.arange(90), 3)
         ratios, weights = mixed(held, folds)
         np.testing.assert_allclose(weights, mixture_weights(held), rtol=1e-12)
-        for rows in folds:
+        for rows, _ in folds:
             others = mixture_weights(np.ascontiguousarray(np.delete(held, rows, axis=1)))
             expected = logsumexp(held[:, rows], b=others[:, None], axis=0)
             np.testing.assert_allclose(ratios[rows], expected, rtol=1e-10, atol=1e-12)
 
     def test_noise_is_mixed_with_independence(self):
         rng = np.random.default_rng(0)
-        folds = dealt(np.arange(300), 3)
+        folds = INDEPENDENT.folds(np.arange(300), 3)
         assert np.abs(or_independent(-2.0 - rng.random(300), folds)).max() < 0.01
         np.testing.assert_allclose(or_independent(np.full(300, 2.0), folds), 2.0, atol=0.01)
 

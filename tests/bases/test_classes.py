@@ -9,6 +9,7 @@ from pydine import mutual_information
 from pydine.bases import mixture as module
 from pydine.bases.classes import FEWEST_KNOTS, Classes
 from pydine.bases.mixture import Gaussians, MixtureBase
+from pydine.sampling import HeldOut
 from shapes import gaussian, given_z, latents_of, parabola
 
 
@@ -111,7 +112,7 @@ class TestContract:
         changed = rows.copy()
         changed[:, :100] = rng.standard_normal((2, 100))
         held = np.arange(100)
-        pairs = [list(module._Fold.of(data, held, True).steps()) for data in (rows, changed)]
+        pairs = [list(module._Fold.of(data, HeldOut(held, held), True).steps()) for data in (rows, changed)]
         for (_, one), (_, other) in zip(*pairs, strict=True):
             np.testing.assert_array_equal(one.weights, other.weights)
             np.testing.assert_array_equal(one.profiles, other.profiles)

@@ -77,7 +77,7 @@ class TestFlow:
             x = y[:, :1] * y[:, 1:] + 0.5 * x
         details = mutual_information(x, y, base="flow").details
         assert directions(details) == {expected}
-        assert details["mixture"][expected] > 0.3
+        assert details["mixture"][expected] > 0.1
 
     def test_sides_of_equal_size(self):
         """Flows of one side where they see more than the rest of the stack; otherwise none, or one."""
@@ -125,7 +125,7 @@ class TestDirections:
         latents, values = latents_of(*parabola(300)), {}
         stack, cached = stacked(latents), FlowBase(LadderSettings(), cache=UnitCache())
         for joined in (0.0, 1e-6, 0.5, 1.0):
-            monkeypatch.setattr(module, "evidence", lambda *_, joined=joined: joined)
+            monkeypatch.setattr(module, "evidence", lambda *_, joined=joined, **__: joined)
             fitted = cached.fit_beside(stack, latents)
             values[joined] = fitted.value
             assert sum(fitted.details["mixture"].values()) == pytest.approx(1.0, abs=1e-9)

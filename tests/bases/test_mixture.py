@@ -11,7 +11,7 @@ from pydine.bases import mixture as module
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.mixture import Gaussians, MixtureBase
 from pydine.bases.student import StudentBase
-from pydine.units.rows import dealt
+from pydine.sampling import HeldOut, dealt
 from shapes import as_latents, gaussian, given_z, latents_of, parabola, parabola_truth, ring, ring_truth
 
 CENTRES = np.array([[-2.0, 1.0], [0.0, -1.5], [1.5, 1.2]])
@@ -88,7 +88,7 @@ class TestHeldOut:
         held = dealt(as_latents(rows, 1).outwards, 3)[1]
         changed = rows.copy()
         changed[:, held] = rng.standard_normal((2, len(held)))
-        models = [list(module._Fold.of(data, held, False).doublings()) for data in (rows, changed)]
+        models = [list(module._Fold.of(data, HeldOut(held, held), False).doublings()) for data in (rows, changed)]
         for one, other in zip(*models, strict=True):
             np.testing.assert_array_equal(one.means, other.means)
             np.testing.assert_array_equal(one.covariances, other.covariances)

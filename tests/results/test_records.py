@@ -136,7 +136,7 @@ def test_the_form():
         "pydine": "InformationEstimate", "version": 1, "value": "inf", "standard_error": None, "base": "gaussian",
         "n_samples": 9, "dimensions": [1, 1, 0], "n_dropped": 0, "names": [["x"], ["y"], []],
         "details": {"a": {"$float": "nan"}, "b": {"$tuple": [1]}}, "errors": None, "kinds": [[], [], []],
-        "entropies": ["inf", "inf"],
+        "entropies": ["inf", "inf"], "degrees_of_freedom": "inf", "sampling": "",
     }  # fmt: skip
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import norm
 
+from pydine.sampling import INDEPENDENT
 from pydine.units.climb import climb, mixture_of, needed_of
 from pydine.units.folds import Fold
 from pydine.units.ladder import fit_ladder
-from pydine.units.rows import dealt
 from pydine.units.rungs import training
 from pydine.units.rungs.registry import rungs_for
 from unit_data import SETTINGS, sine_data
@@ -51,7 +51,7 @@ def test_a_rung_that_adds_little_counts_in_part():
     """As a target bends more and more, in the same folds: no step of what the additive rung counts is a jump."""
     rng = np.random.default_rng(3)
     context, noise = rng.standard_normal((2, 600))
-    held, trusted = dealt(np.arange(600), 3), []
+    held, trusted = INDEPENDENT.folds(np.arange(600), 3), []
     for size in np.linspace(0.0, 0.3, 61):
         target = (context + size * (context**2 - 1.0) + noise) / np.sqrt(2.0 + 2.0 * size**2)
         fold = Fold.of(0, target, context[None], held, SETTINGS, {})
@@ -71,7 +71,7 @@ def test_a_larger_network_is_tried_only_where_the_smaller_one_counts():
     """Of a target that follows its context along a line, and of one that follows a product of two columns' waves."""
     rng = np.random.default_rng(5)
     context, noise = rng.uniform(-1.7, 1.7, (2, 9000)), rng.standard_normal(9000)
-    held, tried = dealt(np.arange(9000), 3), []
+    held, tried = INDEPENDENT.folds(np.arange(9000), 3), []
     for signal in (context[0], 2.0 * np.sin(2.0 * context[0]) * np.sin(2.0 * context[1])):
         fold = Fold.of(0, (signal + 0.3 * noise) / np.std(signal), context, held, SETTINGS, {})
         tried.append([rung.name for rung in climb(fold, rungs_for(2, 6000, SETTINGS)).rungs])

@@ -44,6 +44,7 @@ from pydine.latents.raw import raw
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
+from pydine.sampling import Rows
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import View, outwards, some_of
 from pydine.work.execution import run
@@ -218,6 +219,7 @@ def fit(
     if is_sharp(value, found.latents):
         errors = errors[0], np.inf
     information = _information(question, value, error, heaviest.name, details | parted, errors)
+    information = _of_sampling(information, heaviest.held_out, found.latents.rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
@@ -294,26 +296,31 @@ def answered(learned: Learned, sampling: float) -> tuple[float, float, tuple[flo
     return float(learned.value), error, (below, above), details
 
 
+def _of_sampling(information: InformationEstimate, ratios: FloatArray, rows: Rows) -> InformationEstimate:
+    """An estimate with the degrees of freedom of its error, by rows' log-ratios, where rows depend on each other."""
+    if rows.exchangeable or len(ratios) != information.n_samples:
+        return information if rows.exchangeable else replace(information, sampling=rows.words)
+    effect, degrees = rows.effect(ratios)
+    details = {**information.details, "effective_rows": len(ratios) / effect}
+    return replace(information, degrees_of_freedom=degrees, sampling=rows.words, details=details)
+
+
 def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
     """The answer to a question, in nats: the estimate, or the value of the verdict."""
     if isinstance(answer, Verdict):
         is_determined = answer is Verdict.NOTHING_LEFT
         sides = determined_sides(question) if is_determined else ()
-        found: dict[str, object] = {"verdict": answer.name, "determined": sides}
-        return _information(question, answer.value, 0.0 if is_determined else np.nan, "gaussian", found)
+        known: dict[str, object] = {"verdict": answer.name, "determined": sides}
+        return _information(question, answer.value, 0.0 if is_determined else np.nan, "gaussian", known)
     if isinstance(answer, Fit):
-        return _information(
-            question,
-            answer.information.value,
-            answer.information.standard_error,
-            answer.information.base,
-            dict(answer.information.details),
-            answer.information.errors,
-        )
+        own = answer.information
+        found = _information(question, own.value, own.standard_error, own.base, dict(own.details), own.errors)
+        return replace(found, degrees_of_freedom=own.degrees_of_freedom, sampling=own.sampling)
     estimate = answer.estimate
     details: dict[str, object] = {"weights": estimate.weights}
     error = float(np.sqrt(np.mean(np.square(estimate.errors))))
-    return _information(question, estimate.value, error, answer.base, details, estimate.errors)
+    information = _information(question, estimate.value, error, answer.base, details, estimate.errors)
+    return _of_sampling(information, estimate.held_out, question.table.rows)
 
 
 def _information(
@@ -423,7 +430,7 @@ def _fit_bases(
         lines = raw(question, latents)
         rich.insert(0, (lines, GaussianBase(folds, raw=True).fit(_some(lines[1], some).seen())))
     compared = [plain, *(base for _, base in rich)]
-    weights = weights_of(compared)
+    weights = weights_of(compared, seen.rows)
     parts = (*alone, *(Part(0.0, *maps, base) for maps, base in rich))
     held_out = np.array([base.held_out for base in compared])
     details: dict[str, object] = {
@@ -478,7 +485,7 @@ def _sharpened(
     Flows could show it as well, but take far longer to fit, and are fitted once, to what this gives. The same object is
     returned if there is nothing to learn.
     """
-    (flow, latents), part = fitted, float(weights_of([*plain, mixture])[-1])
+    (flow, latents), part = fitted, float(weights_of([*plain, mixture], _some(fitted[1], some).rows)[-1])
     if part == 0.0 or not isinstance(flow, RankFlow):
         return fitted
     sharp = sharpened(latents, mixture.log_ratio, some, part)
@@ -503,7 +510,7 @@ def _named(
     stack, _, sharp = _shapes(fitted, some, settings, gaussian, gaussian)
     seen = _some(sharp[1], some).seen()
     base = stack.as_base("mixture") if settings.base == "mixture" else _flow_base(settings).fit_beside(stack, seen)
-    return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base])[1]))
+    return *sharp, completed(base, seen, float(weights_of([GaussianBase(folds).fit(seen), base], seen.rows)[1]))
 
 
 def _by_column(question: Question, settings: Settings, workshop: Workshop, fitted: FittedFlow) -> FittedFlow:

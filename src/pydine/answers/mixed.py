@@ -20,7 +20,7 @@ import numpy as np
 
 from pydine.answers.policy import Verdict, determined, mapped, table_of
 from pydine.answers.settings import Settings
-from pydine.bases.base import mixed
+from pydine.bases.base import mean_and_error, mixed
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.estimate import averaged, closed_form, entropy_bound, fit_mixed, has_many
@@ -35,8 +35,9 @@ from pydine.latents.kinds.residuals import MixedMaker
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.nulls.tables import CodeTable
+from pydine.sampling import Rows
 from pydine.types import FloatArray, RowArray
-from pydine.units.rows import dealt, equal_rows, evened
+from pydine.units.rows import equal_rows, evened
 from pydine.work.cache import UnitCache
 
 LEAST_BULK = 50  # answer: least rows beside the point masses to be asked about, on top of one for each given column
@@ -266,7 +267,8 @@ def _with(question: Question, i: int, values: FloatArray, kind: Kind, rows: RowA
     columns = np.array([values[rows] if k == i else table.columns[k][rows] for k in every])
     kinds = tuple(kind if k == i else _kind_in(rows, table, k) for k in every)
     places, dx = tuple(range(len(every))), len(question.x)
-    named = Table(columns, tuple(table.names[k] for k in every), None, kinds)
+    some = table.rows.only(np.arange(table.n_samples)[rows])
+    named = Table(columns, tuple(table.names[k] for k in every), None, kinds, rows=some)
     return Question(named, places[:dx], places[dx : len(sides)], places[len(sides) :])
 
 
@@ -293,7 +295,7 @@ def _chained(
         if not isinstance(part, Verdict)
     }
     weights = {name: len(shares[name]) / n for name in found}
-    return replace(_sum(list(found.values())), weights=weights)
+    return replace(_sum(list(found.values()), question.table.rows), weights=weights)
 
 
 def _spread(part: MixedEstimate, rows: RowArray, n: int) -> MixedEstimate:
@@ -305,7 +307,7 @@ def _spread(part: MixedEstimate, rows: RowArray, n: int) -> MixedEstimate:
     return MixedEstimate(value, error, in_sample, held_out, {}, None, hidden)
 
 
-def _sum(parts: Sequence[MixedEstimate]) -> MixedEstimate:
+def _sum(parts: Sequence[MixedEstimate], rows: Rows) -> MixedEstimate:
     """The sum of estimates of the same rows."""
     in_sample: FloatArray = np.sum([part.in_sample for part in parts], axis=0)
     held_out: FloatArray = np.sum([part.held_out for part in parts], axis=0)
@@ -313,7 +315,7 @@ def _sum(parts: Sequence[MixedEstimate]) -> MixedEstimate:
         float(np.sqrt(sum(each**2 for each in errors)))
         for errors in ([part.standard_error for part in parts], [part.hidden for part in parts])
     )
-    error = max(error, float((0.5 * (in_sample + held_out)).std() / np.sqrt(len(in_sample))))
+    error = max(error, mean_and_error(0.5 * (in_sample + held_out), rows)[1])
     return MixedEstimate(sum(part.value for part in parts), error, in_sample, held_out, {}, None, hidden)
 
 
@@ -345,7 +347,7 @@ def _one_by_one(
     rest = asked([i for i in side if i != best], best)
     if rest is Verdict.INFINITE:
         return Verdict.INFINITE
-    return _sum([told[best], nothing if isinstance(rest, Verdict) else rest])
+    return _sum([told[best], nothing if isinstance(rest, Verdict) else rest], question.table.rows)
 
 
 def _nothing(n: int) -> MixedEstimate:
@@ -356,7 +358,7 @@ def _nothing(n: int) -> MixedEstimate:
 def _weighed(together: MixedFit, apart: MixedEstimate) -> MixedFit:
     """The average of an estimate by all columns together and one by one after the other, by held-out rows."""
     joint = _of_part(together, together.question)
-    folds = dealt(together.columns.outwards, together.maker.ladder.folds)
+    folds = together.columns.sampling.folds(together.columns.outwards, together.maker.ladder.folds)
     held_out, shares = mixed(np.array([joint.held_out, apart.held_out]), folds)
     share = float(shares[1])
     value, error = averaged((share, apart.value, apart.standard_error), (joint.value, joint.standard_error))

@@ -129,7 +129,9 @@ def reduction_of(question: Question, workshop: Workshop) -> Reduction | Verdict:
     given = table.columns[list(question.given)]
     columns = np.ascontiguousarray(np.vstack([*leading, given]))
     order, (dx, dy) = range(len(columns)), map(len, leading)
-    reduced = Table(columns, (*names[0], *names[1], *(table.names[i] for i in question.given)), table.kept)
+    reduced = Table(
+        columns, (*names[0], *names[1], *(table.names[i] for i in question.given)), table.kept, rows=table.rows
+    )
     about = Question(reduced, tuple(order[:dx]), tuple(order[dx : dx + dy]), tuple(order[dx + dy :]))
     return Reduction(about, found[0], found[1], (every[0], every[1]))
 
@@ -200,7 +202,9 @@ def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question]
     found = ask(reduction.question)
     if isinstance(found, Verdict):
         return found
-    rest = rest_of(reduction, found.latents)
+    # What is known of chance in many canonical correlations holds for independent rows.
+    is_known = question.table.rows.exchangeable
+    rest = Rest(0.0, 0.0, 0.0, (0.0, 1.0)) if not is_known else rest_of(reduction, found.latents)
     if rest is None:
         return Verdict.INFINITE
     told = found.information
@@ -211,8 +215,9 @@ def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question]
         "directions": tuple(len(side.loadings) for side in reduction.sides),
         "in_directions": told.value,
         "in_the_rest": rest.value,
-        "linear_log_pvalue": rest.log_pvalue,
     }
+    if is_known:
+        details["linear_log_pvalue"] = rest.log_pvalue
     information = replace(
         told,
         value=told.value + rest.value,

@@ -10,13 +10,14 @@ import numpy as np
 
 from pydine.bases.base import FittedBase, LogRatio, mean_and_error
 from pydine.latents.flows import Latents
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, RowArray
 from pydine.units.evidence import evidence
 
 ROWS_AT_ONCE = 1 << 14  # memory: whose log-ratios are computed together
 
 
-def weights_of(bases: Sequence[FittedBase]) -> FloatArray:
+def weights_of(bases: Sequence[FittedBase], rows: Rows = INDEPENDENT) -> FloatArray:
     """Weights of several bases, ordered from plain to rich, shape (bases,).
 
     A richer base takes over from the average of the plainer ones by the `evidence` of held-out rows. What a plain base
@@ -24,15 +25,15 @@ def weights_of(bases: Sequence[FittedBase]) -> FloatArray:
     """
     weights, held = np.ones(1), bases[0].promise
     for base in bases[1:]:
-        share = evidence(base.promise - held)
+        share = evidence(base.promise - held, rows=rows)
         weights = np.append(weights * (1.0 - share), share)
         held = (1.0 - share) * held + share * base.promise
     return weights
 
 
-def averaged(bases: Sequence[FittedBase]) -> FittedBase:
+def averaged(bases: Sequence[FittedBase], rows: Rows = INDEPENDENT) -> FittedBase:
     """The average of several bases that were fitted to the same latents, by `weights_of`; the heaviest names it."""
-    weights = weights_of(bases)
+    weights = weights_of(bases, rows)
     heaviest = bases[int(np.argmax(weights))]
     if weights.max() == 1.0:
         return heaviest
@@ -77,11 +78,11 @@ def of_all_rows(base: FittedBase, some: RowArray, latents: Latents, folds: int) 
     """
     others = np.setdiff1d(np.arange(latents.n_rows), some, assume_unique=True)
     ratios = np.concatenate([base.held_out, *_in_parts(base.log_ratio, latents, others)])
-    mean, error = mean_and_error(ratios)
+    mean, error = mean_and_error(ratios, latents.rows.only(np.concatenate([some, others])))
     beyond = base.value - float(base.held_out.mean())
     value = mean + beyond * (1.0 - len(others) / (len(ratios) * folds))
     # What the error has beyond that of the rows' mean does not shrink with more rows.
-    rest = max(base.standard_error**2 - mean_and_error(base.held_out)[1] ** 2, 0.0)
+    rest = max(base.standard_error**2 - mean_and_error(base.held_out, latents.rows.only(some))[1] ** 2, 0.0)
     return replace(base, value=value, standard_error=float(np.hypot(error, np.sqrt(rest))))
 
 

@@ -24,7 +24,8 @@ import numpy as np
 
 from pydine.kernels.mixing import mixture_log_density, mixture_weights
 from pydine.latents.flows import Latents
-from pydine.types import FloatArray, RowArray
+from pydine.sampling import INDEPENDENT, HeldOut, Rows
+from pydine.types import FloatArray
 
 LogRatio = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -97,9 +98,7 @@ class Base(Protocol):
 # --- held-out rows ----------------------------------------------------------------------------------------------------
 
 
-def mixed(
-    held: FloatArray, folds: Sequence[RowArray], trust: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
+def mixed(held: FloatArray, folds: Sequence[HeldOut], trust: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Mix log-ratios (members, n), each fold with weights from the others; the weights returned are from all rows.
 
     `trust` (members,), between 0 and 1, says how far each member may count.
@@ -112,17 +111,17 @@ def mixed(
         return weights
 
     ratios = np.empty(held.shape[1])
-    for rows in folds:
+    for rows, _ in folds:
         others = np.ascontiguousarray(np.delete(held, rows, axis=1))
         ratios[rows] = mixture_log_density(np.ascontiguousarray(held[:, rows]), weights_by(others))
     return ratios, weights_by(held)
 
 
-def or_independent(ratios: FloatArray, folds: Sequence[RowArray]) -> FloatArray:
+def or_independent(ratios: FloatArray, folds: Sequence[HeldOut]) -> FloatArray:
     """Mix log-ratios (n,) with independence, so that those of a base which learned nothing but noise are near 0."""
     return mixed(np.array([np.zeros(len(ratios)), ratios]), folds)[0]
 
 
-def mean_and_error(values: FloatArray) -> tuple[float, float]:
+def mean_and_error(values: FloatArray, rows: Rows = INDEPENDENT) -> tuple[float, float]:
     """Mean of rows and its standard error."""
-    return float(values.mean()), float(values.std() / np.sqrt(len(values)))
+    return float(values.mean()), float(values.std() / np.sqrt(len(values)) * np.sqrt(rows.effect(values)[0]))

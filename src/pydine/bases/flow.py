@@ -54,7 +54,7 @@ class FlowBase:
         """Fit the flows, and add them to a stack of models of the same latents."""
         dx, dy, _ = latents.dimensions
         flows = _Direction("y" if dy <= dx else "x", latents, self)
-        part = evidence(_joined(stack, flows.most()) - stack.held_out)
+        part = evidence(_joined(stack, flows.most()) - stack.held_out, rows=latents.rows)
         return (stack.joined_by(flows.member(), part) if part > 0.0 else stack).as_base("flow")
 
 
@@ -121,7 +121,8 @@ class _Direction:
     def _fit(self, with_other: bool) -> _Flows:
         """Flows of the targets given z, with the other side or without, and held-out log-densities of rows (n,)."""
         units, columns, base = self._columns.units(with_other), self._columns.scores, self._base
-        tasks = [UnitTask(columns[u.target], columns[list(u.context)], base.ladder, is_crossed=True) for u in units]
+        rows = self._latents.rows
+        tasks = [UnitTask(columns[u.target], columns[list(u.context)], base.ladder, True, rows) for u in units]
         fitted, densities = zip(*fit_units(tasks, base.cache, base.n_jobs), strict=True)
         return list(zip(units, fitted, strict=True)), np.sum(densities, axis=0)
 

@@ -20,7 +20,6 @@ from pydine.bases.elliptical import EllipticalRatio
 from pydine.latents.flows import Latents
 from pydine.latents.raw import not_normal
 from pydine.types import FloatArray
-from pydine.units.rows import dealt
 
 
 @dataclass(frozen=True)
@@ -45,18 +44,21 @@ class GaussianBase:
         """Apply the closed form to the latents' covariance."""
         (dx, dy, _), dof = latents.dimensions, latents.dof
         covariance = latents.cross_product / dof
+        # As many independent rows would have the same variance: log-ratios are the closed form's influence function.
+        ratio = EllipticalRatio(covariance, np.inf, dx)
+        effect = latents.rows.effect(ratio.of(latents.both))[0]
+        dof = max(dof / effect, len(covariance) + 1.0)
         value, error = gaussian_information(covariance, dx), gaussian_standard_error(covariance, dx, dof)
         details: dict[str, object] = {}
         chance = wishart_bias(dx, dy, dof) if self.corrected else 0.0
         if self.corrected:
             ranks = RankEffect(0.0, 1.0) if self.raw else rank_effect(covariance, dx, dof, latents.n_rows)
-            details = {"wishart_bias": chance, "rank_bias": ranks.bias}
-            value, error = value - chance - ranks.bias, error * ranks.inflation
-        ratio = EllipticalRatio(covariance, np.inf, dx)
-        name = "raw" if self.raw else "gaussian"
-        return FittedBase(name, value, error, ratio, partial(self._held_out, latents), details, chance=chance)
+            details = {"wishart_bias": chance, "rank_bias": ranks.bias * effect}
+            value, error = value - chance - ranks.bias * effect, error * ranks.inflation
+        held_out, name = partial(self._held_out, latents, effect), "raw" if self.raw else "gaussian"
+        return FittedBase(name, value, error, ratio, held_out, details, chance=chance)
 
-    def _held_out(self, latents: Latents) -> FloatArray:
+    def _held_out(self, latents: Latents, effect: float) -> FloatArray:
         """Log-ratios with the bias-corrected covariance of the other folds, mixed with independence.
 
         The predictive distribution of a Gaussian whose covariance is estimated is a Student-t. Columns may be copies of
@@ -66,10 +68,12 @@ class GaussianBase:
         both, dx, ratios = latents.both, latents.dimensions[0], np.empty(latents.n_rows)
         total = both @ both.T
         own = np.diag(np.diag(total)) / latents.n_rows**3
-        for rows in dealt(latents.outwards, self.folds):
-            part = both[:, rows]
-            dof = latents.dof * (1.0 - len(rows) / latents.n_rows)
-            learned = without_chance((total - part @ part.T) / dof + own, dx, dof)
-            ratios[rows] = EllipticalRatio(learned, max(dof - len(both) + 1.0, 1.0), dx).of(part)
-        held = or_independent(ratios, dealt(latents.outwards, self.folds))
+        folds = latents.rows.folds(latents.outwards, self.folds)
+        for rows, away in folds:
+            part = both[:, away]
+            dof = latents.dof * (1.0 - len(away) / latents.n_rows)
+            free = max(dof / effect, len(both) + 1.0)
+            learned = without_chance((total - part @ part.T) / dof + own, dx, free)
+            ratios[rows] = EllipticalRatio(learned, max(free - len(both) + 1.0, 1.0), dx).of(both[:, rows])
+        held = or_independent(ratios, folds)
         return held - not_normal(both) if self.raw else held

@@ -19,14 +19,14 @@ from pydine.kernels.gaussians import fit_gaussians, gaussians_log_ratio, split_g
 from pydine.kernels.mixing import mixture_log_density, mixture_weights
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
-from pydine.types import FloatArray, RowArray, must_fit
-from pydine.units.evidence import evidence
-from pydine.units.rows import dealt
+from pydine.sampling import INDEPENDENT, HeldOut, Rows
+from pydine.types import FloatArray, must_fit
+from pydine.units.evidence import NEGLIGIBLE, evidence
 
 MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
-ITERATIONS, TOLERANCE = 15, 1e-4  # answer: of EM after each split, the latter in nats a row; more add nothing
+ITERATIONS = 50  # answer: of EM after each split, at most
 # answer: a mixture counts by what it and the next larger ones add to the smaller ones, so many in all
 LOOK_AHEAD = 3
 
@@ -63,9 +63,8 @@ class Gaussians:
         d = len(rows)
         doubled = Gaussians(*split_gaussians(self.weights, self.means, self.covariances, SPLIT))
         narrowed = prior * float(len(doubled.weights)) ** (-2.0 / d)
-        fit_gaussians(
-            rows, doubled.weights, doubled.means, doubled.covariances, narrowed, d + 2.0, ITERATIONS, TOLERANCE
-        )
+        enough = NEGLIGIBLE / rows.shape[1]
+        fit_gaussians(rows, doubled.weights, doubled.means, doubled.covariances, narrowed, d + 2.0, ITERATIONS, enough)
         return doubled
 
     def log_ratio(self, rows: FloatArray, dx: int) -> FloatArray:
@@ -111,17 +110,18 @@ class MixtureBase:
     def _members(self, plain: Sequence[FittedBase], latents: Latents) -> list[Member]:
         """Mixtures of 2, 4, 8, ... components or classes, as far as held-out rows of the first fold support them."""
         maps, scores = scores_of(latents)
-        folds, dx = dealt(latents.outwards, self.folds), latents.dimensions[0]
-        learned = [_Fold.of(scores, rows, self.classes and (dx, len(scores)) == (1, 2)) for rows in folds]
-        first, trust = _climbed(learned[0], dx, np.array([base.held_out[folds[0]] for base in plain]))
+        folds, dx = latents.rows.folds(latents.outwards, self.folds), latents.dimensions[0]
+        learned = [_Fold.of(scores, fold, self.classes and (dx, len(scores)) == (1, 2)) for fold in folds]
+        held, rows = np.array([base.held_out[folds[0].rows] for base in plain]), latents.rows.only(folds[0].rows)
+        first, trust = _climbed(learned[0], dx, held, rows)
         steps = [first, *(list(islice(fold.steps(), len(trust))) for fold in learned[1:])]
         members = []
-        for share, *by_fold in zip(trust, *steps, strict=True):
+        for share, *by_fold in zip(trust, *steps, strict=False):  # a fold of larger clusters may have fewer
             for models in zip(*by_fold, strict=True):
                 ratios = np.array([model.log_ratio(scores, dx) for model in models])
                 held_out = np.empty(latents.n_rows)
-                for ratio, rows in zip(ratios, folds, strict=True):
-                    held_out[rows] = ratio[rows]
+                for ratio, (own, _) in zip(ratios, folds, strict=True):
+                    held_out[own] = ratio[own]
                 name, edge = f"{len(models[0].weights)} {models[0].kind}", models[0].edge
                 ratio = MixtureRatio(maps, models, dx)
                 members.append(Member(name, ratio, held_out, _averaged(ratios), share, edge))
@@ -159,9 +159,9 @@ class _Fold:
     classes: bool
 
     @classmethod
-    def of(cls, scores: FloatArray, held: RowArray, classes: bool) -> _Fold:
-        rows = np.ascontiguousarray(np.delete(scores, held, axis=1))
-        return cls(rows, np.ascontiguousarray(scores[:, held]), classes)
+    def of(cls, scores: FloatArray, held: HeldOut, classes: bool) -> _Fold:
+        rows = np.ascontiguousarray(np.delete(scores, held.away, axis=1))
+        return cls(rows, np.ascontiguousarray(scores[:, held.rows]), classes)
 
     @property
     def share(self) -> float:
@@ -186,7 +186,9 @@ class _Fold:
                 yield (model,)
 
 
-def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[tuple[Model, ...]], list[float]]:
+def _climbed(
+    fold: _Fold, dx: int, plain: FloatArray, rows: Rows = INDEPENDENT
+) -> tuple[list[tuple[Model, ...]], list[float]]:
     """Mixtures of more and more components in one fold, and how far each step counts, up to the last one that does.
 
     A step counts as far as the smaller ones do, and as far as it, or one of the next larger ones, raises the likelihood
@@ -198,6 +200,8 @@ def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[tuple[Model,
     dx : int
     plain : ndarray, shape (bases, held-out rows)
         Log-ratios by the plain bases.
+    rows : Rows
+        How the rows that are held out depend on each other.
     """
     steps: list[tuple[Model, ...]] = []
     trust: list[float] = []
@@ -205,7 +209,7 @@ def _climbed(fold: _Fold, dx: int, plain: FloatArray) -> tuple[list[tuple[Model,
 
     def added(below: int) -> float:
         gains = best[min(below + LOOK_AHEAD, len(best) - 1)] - best[below]
-        return (trust[-1] if trust else 1.0) * evidence(gains, fold.share)
+        return (trust[-1] if trust else 1.0) * evidence(gains, fold.share, rows)
 
     for step in fold.steps():
         steps.append(step)

@@ -62,12 +62,14 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     inside = digamma(NEIGHBOURS) if tied == 0.0 else (1.0 - tied) * digamma(NEIGHBOURS) + tied * together
     even = inside + alone - with_x - with_y
     more = even - _of_boxes(base, latents, spots, asked, radii)
-    missed, error = mean_and_error(more)
+    some = latents.rows.only(asked)
+    missed, error = mean_and_error(more, some)
+    together = float(np.cov(more, base.held_out[asked])[0, 1]) * some.effect(more + base.held_out[asked])[0]
     share = part * gain**2 / (gain**2 + error**2) if missed > 0.0 else 0.0
     return replace(
         base,
         value=base.value + share * missed,
-        standard_error=_of_sum(base, share * error, share * float(np.cov(more, base.held_out[asked])[0, 1])),
+        standard_error=_of_sum(base, share * error, share * together),
         evaluate=partial(np.asarray, base.held_out),
         by_neighbours=share * missed,
     )

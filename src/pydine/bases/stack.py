@@ -15,8 +15,8 @@ from pydine.bases.elliptical import new_scores
 from pydine.kernels.mixing import mixture_log_density, smooth_step
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
-from pydine.types import FloatArray, RowArray, must_fit
-from pydine.units.rows import dealt
+from pydine.sampling import HeldOut, Rows
+from pydine.types import FloatArray, must_fit
 
 # answer: EM leaves traces of weights that tend to 0, and the mixture is as good without them: weights below the first
 # number are set to 0, those from the second on are kept, and those between them shrink smoothly.
@@ -83,7 +83,8 @@ class Stack:
         The average of the plain bases.
     reference : ndarray, shape (n,)
         Its log-ratios of the sample's rows: the mean of held-out and in-sample ones.
-    folds : list of ndarray
+    folds : list of HeldOut
+    rows : Rows
     members : tuple of Member
     held_out, seen : ndarray, shape (n,)
         Log-ratios of the sample's rows under the mixture, in nats.
@@ -92,7 +93,8 @@ class Stack:
 
     anchor: FittedBase
     reference: FloatArray
-    folds: list[RowArray]
+    folds: list[HeldOut]
+    rows: Rows
     members: tuple[Member, ...]
     held_out: FloatArray
     seen: FloatArray
@@ -101,11 +103,11 @@ class Stack:
     @classmethod
     def of(cls, plain: Sequence[FittedBase], more: Sequence[Member], latents: Latents, folds: int) -> Stack:
         """Stack plain bases, which were fitted to the latents, and more members."""
-        anchor, held = averaged(plain), dealt(latents.outwards, folds)
+        anchor, held = averaged(plain, latents.rows), latents.rows.folds(latents.outwards, folds)
         average = Member.of(anchor, latents)
         members = (*(Member.of(base, latents) for base in plain), *more)
         nothing, reference = np.zeros(latents.n_rows), 0.5 * (average.held_out + average.seen)
-        return cls(anchor, reference, held, members, nothing, nothing, np.zeros(0))._mixed()
+        return cls(anchor, reference, held, latents.rows, members, nothing, nothing, np.zeros(0))._mixed()
 
     def _mixed(self) -> Stack:
         trust = np.array([member.trust for member in self.members])
@@ -129,7 +131,7 @@ class Stack:
         ratio = StackRatio(tuple(self.members[i].log_ratio for i in counted), self.weights[counted])
         names = [member.name for member in self.members]
         details = {**self.anchor.details, "mixture": dict(zip(names, self.weights.tolist(), strict=True))}
-        error = max(self.anchor.standard_error, mean_and_error(self.held_out)[1])
+        error = max(self.anchor.standard_error, mean_and_error(self.held_out, self.rows)[1])
         optimism = 2.0 * max(gain - float((self.held_out - self.anchor.held_out).mean()), 0.0)
         evaluate = partial(np.asarray, self.held_out)
         edges = np.array([member.edge for member in self.members])

@@ -14,7 +14,7 @@ from pydine.bases.elliptical import EllipticalRatio, elliptical_density, scores_
 from pydine.latents.flows import Latents
 from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
-from pydine.units.rows import dealt, some_of
+from pydine.units.rows import some_of
 
 FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # answer: of freedom: from tails heavier than those of data to nearly Gaussian
 STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000  # answer: of EM for the correlation; rows that are enough for the degrees
@@ -42,24 +42,27 @@ class StudentBase:
         t = student_scores(scores, degrees)
         correlation = _student_correlation(t, degrees)
         ratio = EllipticalRatio(correlation, degrees, dx, maps)
-        value, error = mean_and_error(ratio.of(t))
+        ratios = ratio.of(t)
+        (value, error), effect = mean_and_error(ratios, latents.rows), latents.rows.effect(ratios)[0]
         ranks = rank_effect(correlation, dx, latents.dof, n)
-        chance = wishart_bias(dx, dy, latents.dof)
+        chance = wishart_bias(dx, dy, max(latents.dof / effect, dx + dy + 1.0))
         details: dict[str, object] = {
             "wishart_bias": chance,
-            "rank_bias": ranks.bias,
+            "rank_bias": ranks.bias * effect,
             "student_degrees": degrees,
         }
-        held_out = partial(self._held_out, latents, t, degrees)
-        return FittedBase("student", value - chance - ranks.bias, error, ratio, held_out, details, chance=chance)
+        held_out = partial(self._held_out, latents, t, degrees, effect)
+        value = value - chance - ranks.bias * effect
+        return FittedBase("student", value, error, ratio, held_out, details, chance=chance)
 
-    def _held_out(self, latents: Latents, t: FloatArray, degrees: float) -> FloatArray:
+    def _held_out(self, latents: Latents, t: FloatArray, degrees: float, effect: float) -> FloatArray:
         """Log-ratios of Student scores (d, n) with the correlation of the other folds, mixed with independence."""
         n, dx, ratios = latents.n_rows, latents.dimensions[0], np.empty(latents.n_rows)
-        folds = dealt(latents.outwards, self.folds)
-        for rows in folds:
-            learned = _student_correlation(np.delete(t, rows, axis=1), degrees)
-            learned = without_chance(learned, dx, latents.dof * (1.0 - len(rows) / n))
+        folds = latents.rows.folds(latents.outwards, self.folds)
+        for rows, away in folds:
+            learned = _student_correlation(np.delete(t, away, axis=1), degrees)
+            free = max(latents.dof * (1.0 - len(away) / n) / effect, len(t) + 1.0)
+            learned = without_chance(learned, dx, free)
             ratios[rows] = EllipticalRatio(learned, degrees, dx).of(t[:, rows])
         return or_independent(ratios, folds)
 

@@ -36,6 +36,8 @@ COMMANDS = {
     "rank": ("rank", QUESTIONS),
     "matrix": ("matrix", QUESTIONS),
     "graph": ("graph", QUESTIONS),
+    "lags": ("lags", QUESTIONS),
+    "transfer": ("transfer", QUESTIONS),
     "report": ("report", QUESTIONS),
     "demo": ("demo", MORE),
     "bench": ("bench", MORE),

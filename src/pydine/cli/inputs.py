@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pydine.cli.options import Chosen, Missing, Reading, Sides
+from pydine.cli.options import Chosen, Depending, Missing, Reading, Series, Sides, Work
 from pydine.cli.output.notes import waiting
 
 if TYPE_CHECKING:
@@ -47,11 +47,16 @@ class Request:
                 self.file, header=self.options.header, separator=separator, max_bytes=self.options.max_bytes
             )
 
-    def read(self, table: TableFile, needed: Sequence[str], others: Sequence[str] = ()) -> Frame:
-        """Read columns, those of the second list if they hold numbers that vary, or labels that repeat."""
+    def read(
+        self, table: TableFile, needed: Sequence[str], others: Sequence[str] = (), named: Sequence[str] = ()
+    ) -> Frame:
+        """Read columns, those of the second list if they hold numbers that vary, or labels that repeat.
+
+        Those `named` hold names, whatever they look like.
+        """
         asked = kinds_of(self.options.kind)
         said = {column: kind for name, kind in asked.items() for column in table.find("--kind", [name])}
-        labels = [name for name, kind in said.items() if kind == "nominal"]
+        labels = [*(name for name, kind in said.items() if kind == "nominal"), *named]
         with waiting(f"Reading {table.source}"):
             frame = table.read(needed, others, sample=self.options.sample, seed=self.seed, labels=labels)
         for name, levels in frame.levels.items():
@@ -73,17 +78,37 @@ class Request:
         idle = dict.fromkeys((name for name in constant if name not in needed), "it is constant")
         return _without_identifiers(frame.without(idle), needed)
 
-    def read_sides(self, sides: Sides, *, streamed: bool = False) -> tuple[list[list[str] | None], Frame]:
-        """Open the file and read the columns of x, y and z; with the names of each side, None if there are none."""
-        table = self.open(streamed=streamed)
+    def read_sides(
+        self, sides: Sides, depending: Depending, *, streamed: bool = False
+    ) -> tuple[list[list[str] | None], dict[str, Any], Frame]:
+        """Open the file and read the columns of x, y and z; with the names of each side, None if there are none.
+
+        Also returns how rows depend on each other, as arguments of a question.
+        """
+        table = self.open(streamed=streamed and depending == Depending())
         chosen = (("-x", sides.x), ("-y", sides.y), ("-z", sides.z))
         names = [table.find(option, columns or ()) for option, columns in chosen]
-        frame = self.read(table, [name for block in names for name in block])
-        _refuse_identifiers(frame, frame)
+        asked = [name for block in names for name in block]
+        every = list(dict.fromkeys([*asked, *depending.columns(table)]))
+        frame = self.read(table, every, named=depending.labels(table))
+        _refuse_identifiers(frame, asked)
         if not hasattr(frame, "as_stream"):
             whole = frame.complete()
             _refuse_constant(whole, whole.constant() if whole.n_samples > 1 else (), " that has all columns")
-        return [block or None for block in names], frame
+        return [block or None for block in names], depending.found(table), frame
+
+    def read_series(
+        self, series: Series, depending: Depending, work: Work
+    ) -> tuple[Frame, tuple[str, str, list[str] | None], dict[str, Any]]:
+        """Open the file and read two series; with their names, those that are given, and settings of the question."""
+        table = self.open()
+        (x,), (y,) = table.find("-x", [series.x]), table.find("-y", [series.y])
+        given, depends = table.find("-z", series.z or ()), {"time": True, **depending.found(table)}
+        every = list(dict.fromkeys([x, y, *given, *depending.columns(table)]))
+        frame = self.read(table, every, named=depending.labels(table))
+        _refuse_identifiers(frame, [x, y, *given])
+        settings = work.settings(frame, depends)
+        return frame, (x, y, given or None), {k: v for k, v in settings.items() if k not in ("random_state", "kinds")}
 
     def read_many(
         self,
@@ -91,6 +116,7 @@ class Request:
         columns: Chosen,
         needed: Sequence[str] = (),
         *,
+        named: Sequence[str] = (),
         most: int | None = MOST_COLUMNS,
         hint: str = "ask pydine.wide_information in Python",
     ) -> Frame:
@@ -104,8 +130,8 @@ class Request:
                 f"{table.source} has {len(others):,} columns to compare, and more than {most:,} are too many; "
                 f"name some with --column, or {hint}."
             )
-        frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others)
-        _refuse_identifiers(frame, needed)
+        frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others, named)
+        _refuse_identifiers(frame, [name for name in needed if name not in named])
         nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]
         return _without_identifiers(frame.without(dict.fromkeys(nameless, "it has no name")), needed)
 

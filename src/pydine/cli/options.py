@@ -6,6 +6,7 @@ Those that go together are a dataclass, which a command takes as one parameter (
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import partial
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from pydine.inputs.files import Frame
+    from pydine.inputs.files import Frame, TableFile
 
 FLAG = " "  # a flag takes no value: newer versions of typer would write <bool>
 ROWS_WORTH_THREADS = 2000
@@ -85,6 +86,18 @@ class Sides:
     z: Annotated[
         list[str] | None,
         typer.Option("-z", metavar="COLUMN", help="A column of Z, to condition on; as often as needed."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """The columns of a question about two series."""
+
+    x: Annotated[str, typer.Option("-x", metavar="COLUMN", help="The column that comes first.")]
+    y: Annotated[str, typer.Option("-y", metavar="COLUMN", help="The column that may follow it.")]
+    z: Annotated[
+        list[str] | None,
+        typer.Option("-z", metavar="COLUMN", help="A column to condition on; as often as needed."),
     ] = None
 
 
@@ -163,6 +176,48 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Depending:
+    """How rows depend on each other."""
+
+    clusters: Annotated[
+        str | None,
+        of_data(
+            "--clusters",
+            metavar="COLUMN",
+            help="Rows with the same value here (a subject, a site) belong together, and may depend on each other.",
+            show_default=False,
+        ),
+    ] = None
+    time: Annotated[
+        str | None,
+        of_data(
+            "--time",
+            metavar="COLUMN",
+            help="What orders the rows in time, in which they may depend on those before them; [bold]rows[/bold] if "
+            "they are in order. With --clusters, a panel.",
+            show_default=False,
+        ),
+    ] = None
+
+    def found(self, table: TableFile) -> dict[str, Any]:
+        """The arguments of a question about a file."""
+        said: dict[str, Any] = {}
+        for option, name in (("clusters", self.clusters), ("time", self.time)):
+            if name is not None:
+                is_order = option == "time" and name == "rows" and "rows" not in table.names
+                said[option] = True if is_order else table.find(f"--{option}", [name])[0]
+        return said
+
+    def labels(self, table: TableFile) -> list[str]:
+        """The column of clusters, whose values are names, whatever they look like."""
+        return [name for option, name in self.found(table).items() if option == "clusters"]
+
+    def columns(self, table: TableFile) -> list[str]:
+        """The columns of a file that say it."""
+        return [name for name in self.found(table).values() if name is not True]
+
+
+@dataclass(frozen=True)
 class Work:
     """How the work is done."""
 
@@ -186,13 +241,15 @@ class Work:
             raise typer.BadParameter("must be an integer other than 0", param_hint="--jobs")
         return (os.cpu_count() if frame.n_samples >= ROWS_WORTH_THREADS else 1) if self.jobs is None else self.jobs
 
-    def settings(self, frame: Frame) -> dict[str, Any]:
-        """The settings of every question about a file."""
+    def settings(self, frame: Frame, depends: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The settings of every question about a file, with those that say how rows depend on each other."""
+        apart = {name for name in (depends or {}).values() if name is not True}
         return {
             "random_state": self.seed,
             "n_jobs": self.n_jobs(frame),
             "nan_policy": "omit",
-            "kinds": frame.kinds,
+            "kinds": {name: kind for name, kind in frame.kinds.items() if name not in apart},
+            **(depends or {}),
         }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.inputs.checks import (
     MOST_DIRECTIONS,
@@ -26,6 +27,7 @@ from pydine.inputs.checks import (
 )
 from pydine.inputs.columns import Columns, Source, read_columns
 from pydine.inputs.copies import distinct_rows
+from pydine.inputs.dependence import INDEPENDENTLY, Dependence, repeated, warn_of_order, with_means
 from pydine.inputs.kinds import (
     MOST_LEVELS,
     Kind,
@@ -39,6 +41,7 @@ from pydine.inputs.kinds import (
     pooled,
 )
 from pydine.inputs.table import Question, Table
+from pydine.sampling import INDEPENDENT, Rows
 
 NAMES_HINT = ", or pass data= if these are the names of columns"
 REST = "rest"
@@ -59,6 +62,7 @@ def read_question(
     nan_policy: str = "raise",
     kinds: Kinds | None = None,
     many_x: bool = False,
+    dependence: Dependence = INDEPENDENTLY,
 ) -> Question:
     """Read x, y and z into arrays and refuse what cannot be estimated.
 
@@ -81,6 +85,8 @@ def read_question(
     many_x : bool
         Whether the columns of x will be asked about one by one: those that are identifiers are then left out, with a
         warning, and not refused.
+    dependence : Dependence
+        How rows depend on each other.
 
     Returns
     -------
@@ -100,14 +106,30 @@ def read_question(
         If rows stand more than once; each is counted once.
     """
     check_nan_policy(nan_policy)
-    blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
+    source = None if data is None else Source.read(data)
+    blocks, kept = _read_blocks(x, y, z, source, omit=nan_policy == "omit")
+    rows = dependence.read(source, len(blocks[0].values) if kept is None else len(kept), kept)
+    if dependence.within is not None:
+        blocks, kept, rows = _only(repeated(rows), blocks, kept, rows)
     _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
     for block in blocks:
         check_range(block)
     blocks, codings, unclear = with_kinds(blocks, kinds)
     if unclear:
         blocks[0] = without_identifiers(blocks[0] if many_x else blocks[0].only([]), unclear)
-    return _as_question(*without_copies(blocks, kept), codings)
+    if not dependence.is_said:
+        warn_of_order(blocks)
+        return _as_question(*without_copies(blocks, kept), codings)
+    return _as_question(with_means(blocks, rows) if dependence.within else blocks, kept, codings, rows)
+
+
+def _only(some: NDArray[np.bool_], blocks: list[Columns], kept: Kept, rows: Rows) -> tuple[list[Columns], Kept, Rows]:
+    """Some of the rows (n,) that are left."""
+    places = np.flatnonzero(some)
+    remaining = np.zeros(len(some) if kept is None else len(kept), dtype=np.bool_)
+    remaining[(np.arange(len(some)) if kept is None else np.flatnonzero(kept))[places]] = True
+    blocks = [replace(block, values=np.ascontiguousarray(block.values[places])) for block in blocks]
+    return blocks, remaining, rows.only(places)
 
 
 def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, labels: Sequence[Labels] = ()) -> Question:
@@ -116,13 +138,13 @@ def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, labels: Sequen
     Few rows, constant columns and ties are fine here; NaN, infinity and unequal lengths are not. Labels get the numbers
     that they had in the fit, which `labels_of` says.
     """
-    blocks, kept = _read_blocks(x, y, z, data, omit=False)
+    source = None if data is None else Source.read(data)
+    blocks, kept = _read_blocks(x, y, z, source, omit=False)
     blocks = [numbered(block, labels[i] if i < len(labels) else ()) for i, block in enumerate(blocks)]
     return _as_question(blocks, kept, {})
 
 
-def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list[Columns], Kept]:
-    source = None if data is None else Source.read(data)
+def _read_blocks(x: Any, y: Any, z: Any, source: Source | None, *, omit: bool) -> tuple[list[Columns], Kept]:
     blocks = [read_columns("x", x, source), read_columns("y", y, source)]
     if z is not None and (given := read_columns("z", z, source)).names:
         blocks.append(given)
@@ -130,8 +152,8 @@ def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list
     return finite_rows(blocks, omit=omit)
 
 
-def _as_question(blocks: Sequence[Columns], kept: Kept, codings: Codings) -> Question:
-    table = _as_table(blocks, kept, codings)
+def _as_question(blocks: Sequence[Columns], kept: Kept, codings: Codings, rows: Rows = INDEPENDENT) -> Question:
+    table = _as_table(blocks, kept, codings, rows)
     dx, dy = len(blocks[0].names), len(blocks[1].names)
     places = range(len(table.names))
     return Question(table, tuple(places[:dx]), tuple(places[dx : dx + dy]), tuple(places[dx + dy :]))
@@ -158,11 +180,11 @@ def _check_rows(blocks: Sequence[Columns], n_dropped: int) -> None:
     check_rows([block.label for block in blocks], len(blocks[0].values), columns, sum(widths), n_dropped)
 
 
-def _as_table(blocks: Sequence[Columns], kept: Kept, codings: Codings) -> Table:
+def _as_table(blocks: Sequence[Columns], kept: Kept, codings: Codings, rows: Rows = INDEPENDENT) -> Table:
     kinds = [kind or Kind.CONTINUOUS for block in blocks for kind in block.kinds or (None,) * len(block.names)]
     if all(kind is Kind.CONTINUOUS for kind in kinds):
         kinds = []
-    return Table.of([block.values for block in blocks], [block.names for block in blocks], kept, kinds, codings)
+    return Table.of([block.values for block in blocks], [block.names for block in blocks], kept, kinds, codings, rows)
 
 
 # --- kinds of columns -------------------------------------------------------------------------------------------------
@@ -323,6 +345,7 @@ def read_variables(
     groups: Mapping[str, Sequence[Any]] | None = None,
     nan_policy: str = "raise",
     kinds: Kinds | None = None,
+    dependence: Dependence = INDEPENDENTLY,
 ) -> Variables:
     """Read a table into variables and refuse what cannot be estimated.
 
@@ -337,6 +360,8 @@ def read_variables(
     nan_policy : {"raise", "omit"}
     kinds : mapping of column name to kind, optional
         As in `read_question`. Identifiers are left out, with a warning.
+    dependence : Dependence
+        How rows depend on each other; columns that say it are no variables.
 
     Returns
     -------
@@ -345,8 +370,13 @@ def read_variables(
     """
     check_nan_policy(nan_policy)
     is_rest = isinstance(given, str) and given == REST
-    blocks = _variable_blocks(data, None if is_rest else given, groups or {})
+    source = Source.read(data)
+    if dependence.within is not None:
+        raise ValueError("within= asks about two variables; leave it out, or ask pydine.mutual_information.")
+    blocks = _variable_blocks(source, None if is_rest else given, groups or {}, dependence.names(source))
+    n = len(blocks[0].values)
     blocks, kept = finite_rows(blocks, omit=nan_policy == "omit")
+    rows = dependence.read(source, n, kept)
     _check_table_rows(_assemble(blocks, [str(name) for name in groups or {}], kept, {}), is_rest)
     for block in blocks:
         check_range(block)
@@ -354,14 +384,17 @@ def read_variables(
     if unclear:
         blocks[0] = without_identifiers(blocks[0], unclear)
         _check_names(blocks[0], dict(zip(groups or {}, blocks[1:-1], strict=True)), blocks[-1])
-    blocks, kept = without_copies(blocks, kept)
-    return _assemble(blocks, [str(name) for name in groups or {}], kept, codings)
+    if not dependence.is_said:
+        blocks, kept = without_copies(blocks, kept)
+    return _assemble(blocks, [str(name) for name in groups or {}], kept, codings, rows)
 
 
-def _variable_blocks(data: Any, given: Any, groups: Mapping[str, Sequence[Any]]) -> list[Columns]:
-    """Columns that are variables by themselves, then the groups one by one, then what is given, if only no columns."""
-    source = Source.read(data)
-    singles = source.select("data", list(source.names))
+def _variable_blocks(source: Source, given: Any, groups: Mapping[str, Sequence[Any]], apart: set[str]) -> list[Columns]:
+    """Columns that are variables by themselves, then the groups one by one, then what is given, if only no columns.
+
+    Those that are set `apart` say how rows depend, and are not read.
+    """
+    singles = source.select("data", [name for name in source.names if str(name) not in apart])
     fixed = Columns("given", (), singles.values[:, :0])
     if given is not None and (selected := source.select("given", given)).names:
         fixed = selected
@@ -374,8 +407,10 @@ def _variable_blocks(data: Any, given: Any, groups: Mapping[str, Sequence[Any]])
     return [singles, *grouped.values(), fixed]
 
 
-def _assemble(blocks: Sequence[Columns], groups: Sequence[str], kept: Kept, codings: Codings) -> Variables:
-    table = _as_table(blocks, kept, codings)
+def _assemble(
+    blocks: Sequence[Columns], groups: Sequence[str], kept: Kept, codings: Codings, rows: Rows = INDEPENDENT
+) -> Variables:
+    table = _as_table(blocks, kept, codings, rows)
     members: dict[str, tuple[int, ...]] = {name: (i,) for i, name in enumerate(blocks[0].names)}
     start = len(members)
     for name, block in zip(groups, blocks[1:-1], strict=True):

@@ -14,6 +14,7 @@ import numpy as np
 
 from pydine.inputs.checks import Kept
 from pydine.inputs.kinds import Kind
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, IntArray, RowArray
 
 
@@ -33,6 +34,8 @@ class Table:
         means nothing.
     codings : mapping of str to mapping of str to int
         By the name of a nominal column: the number of each label. Rare labels share one.
+    rows : Rows
+        How rows depend on each other.
     """
 
     columns: FloatArray
@@ -40,6 +43,7 @@ class Table:
     kept: Kept = None
     kinds: tuple[Kind, ...] = ()
     codings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    rows: Rows = INDEPENDENT
 
     @classmethod
     def of(
@@ -49,6 +53,7 @@ class Table:
         kept: Kept = None,
         kinds: Sequence[Kind] = (),
         codings: Mapping[str, Mapping[str, int]] | None = None,
+        rows: Rows = INDEPENDENT,
     ) -> Table:
         """Columns of several blocks (n, d_i), side by side."""
         # Straight into their places: side by side first would be one more copy of all data.
@@ -58,7 +63,7 @@ class Table:
             columns[start : start + block.shape[1]] = block.T
             start += block.shape[1]
         every = tuple(name for block in names for name in block)
-        return cls(columns, every or tuple(map(str, range(len(columns)))), kept, tuple(kinds), codings or {})
+        return cls(columns, every or tuple(map(str, range(len(columns)))), kept, tuple(kinds), codings or {}, rows)
 
     def kind(self, i: int) -> Kind:
         """What the values of the i-th column are."""

@@ -25,12 +25,14 @@ class DineTest(CondIndTest):
 
     The value that tigramite shows beside a p-value is -ln p, how surprising the rows are under independence: it orders
     links as the test does, also where they have no correlation. `pc_alpha` has to be given, since there is no
-    criterion to choose it by. P-values take rows to be independent of each other given what is conditioned on.
+    criterion to choose it by. Rows are in the order of time, and p-values allow for serial correlation.
 
     Parameters
     ----------
     cache, statistic, random_state, n_jobs
         As in `pydine.questions.search.SearchTest`.
+    time : bool, default=True
+        Whether rows may depend on those before them, beyond what is conditioned on; otherwise they are independent.
     **options
         Of `CondIndTest`: `mask_type`, `verbosity`.
     """
@@ -42,9 +44,11 @@ class DineTest(CondIndTest):
         statistic: str = "auto",
         random_state: RandomState = 0,
         n_jobs: int | None = None,
+        time: bool = True,
         **options: Any,
     ) -> None:
-        self._test = SearchTest(cache=cache, statistic=statistic, random_state=random_state, n_jobs=n_jobs)
+        settings: dict[str, Any] = {"cache": cache, "statistic": statistic, "time": time or None}
+        self._test = SearchTest(random_state=random_state, n_jobs=n_jobs, **settings)
         self.two_sided = False
         super().__init__(**options)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydine.latents.functions import FARTHEST_SCORE
 from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap, ThinnedMap
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, IntArray, RowArray, must_fit
 from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
@@ -62,6 +63,8 @@ class Latents:
         Normal scores of the columns that the latents are made of, in which all that z says is still there.
     codes : tuple of three ndarrays of int, shape (n,), optional
         Where all columns are discrete: which combination of values of x, of y and of z each row has.
+    rows : Rows
+        How rows depend on each other.
     """
 
     dimensions: tuple[int, int, int]
@@ -80,6 +83,7 @@ class Latents:
     steps: FloatArray | None = None
     scores: FloatArray | None = None
     codes: tuple[IntArray, IntArray, IntArray] | None = None
+    rows: Rows = INDEPENDENT
 
     @property
     def n_rows(self) -> int:
@@ -146,7 +150,8 @@ class Latents:
         chosen, z = self.unprojected[:, rows], self.z[:, rows]
         both = chosen if self.projection is None else self.projection(chosen, z)
         dof = len(rows) * self.dof / self.n_rows
-        return Latents(self.dimensions, both, z, both @ both.T, dof, view=self.view, two_valued=self.two_valued)
+        found = Latents(self.dimensions, both, z, both @ both.T, dof, view=self.view, two_valued=self.two_valued)
+        return replace(found, rows=self.rows.only(rows))
 
     @cached_property
     def both(self) -> FloatArray:

@@ -24,8 +24,8 @@ distribution far into the tail.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,8 @@ from pydine.latents.flows import Latents
 from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Z_WAVES, Waves, squares_of, turned_of, waves_of
 from pydine.nulls.pvalues import Cells, cauchy, closed_form, wilks_pvalue
 from pydine.nulls.tables import CodeTable
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
-
-Products = Callable[[FloatArray, FloatArray], FloatArray]  # x (p, n) and y (q, n) to their sums of products (m, q, p)
 
 SQUARES = ("correlation", "bent in x", "bent in y", "spread")
 BLOCKS = (*SQUARES, "any shape", "changes with z")
@@ -133,6 +132,8 @@ class Moments:
         Latents times functions of z.
     table : CodeTable, optional
         If all columns are discrete: it then takes the place of waves.
+    rows : Rows
+        How rows depend on each other: correlations become those of independent rows with the same p-values.
     """
 
     x: tuple[FloatArray, FloatArray]
@@ -143,6 +144,7 @@ class Moments:
     waves: tuple[Waves, Waves] | None = None
     turned: tuple[FloatArray, FloatArray] | None = None
     table: CodeTable | None = None
+    rows: Rows = INDEPENDENT
 
     @classmethod
     def of(cls, latents: Latents, *, studentised: bool = True) -> Moments:
@@ -161,7 +163,8 @@ class Moments:
             bool(squared.all()),
             (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
             None if turned is None else (turned[:dx], turned[dx:]),
-            None if seen.codes is None or (table := CodeTable(*seen.codes)).is_sparse else table,
+            _table_of(seen),
+            seen.rows.only(rows),
         )
 
     @classmethod
@@ -186,12 +189,12 @@ class Moments:
     def statistics(self) -> FloatArray:
         """The statistics of latents and squares in nats, in the order of `SQUARES`, shape (4,)."""
         spread = 1.0 if self.leverages is None else row_weights(self.leverages)
-        blocks: FloatArray = self._squares(_as_they_are, 1.0, spread)[0]
+        blocks: FloatArray = self._squares(AS_THEY_ARE, 1.0, spread)[0]
         return blocks
 
     def pvalues(self) -> FloatArray:
         """P-values of all blocks under independence, in the order of `BLOCKS`, shape (6,)."""
-        pvalues: FloatArray = self._pvalues(_as_they_are, self.statistics()[None], is_sample=True)[0]
+        pvalues: FloatArray = self._pvalues(AS_THEY_ARE, self.statistics()[None], is_sample=True)[0]
         if self.table is not None:
             pvalues[SHAPE] = self.table.pvalue
         return pvalues
@@ -209,6 +212,8 @@ class Moments:
         factor of sqrt(dof / n), and are divided by it.
         """
         n, rng = self.x[0].shape[1], np.random.default_rng(n_permutations)
+        if not self.rows.exchangeable:
+            return self._flipped(n_permutations, rng)
         factor = 1.0 if self.leverages is None else float(np.sqrt(n / self.dof))  # the paper's are left as they are
         statistics, pvalues = [], []
         for start in range(0, n_permutations, n):
@@ -219,6 +224,16 @@ class Moments:
         if self.table is not None:
             found[:, SHAPE] = self.table.permuted(n_permutations, rng)[1]
         return np.vstack(statistics), found
+
+    def _flipped(self, count: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Statistics and p-values with random signs of the products of rows that depend on each other.
+
+        Under independence of the sides, sums over clusters or stretches of time are as likely as with the other sign.
+        """
+        flips = _Flips(self.rows.flips(self.x[0].shape[1], count, rng))
+        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
+        statistics = self._squares(flips, 1.0, spread)
+        return statistics, self._pvalues(flips, statistics, is_sample=True)
 
     def _squares(self, products: Products, factor: float, spread: FloatArray | float) -> FloatArray:
         """Statistics of latents and squares for each of m arrangements of the rows of y, shape (m, 4).
@@ -234,10 +249,12 @@ class Moments:
             blocks = sums.reshape(len(sums), len(y), 2, dx)
             found = [blocks[:, :, i] for i in range(2)]
             if self.leverages is not None:
-                fourth = products(x_sizes, (y * y).mean(axis=0, keepdims=True))[..., None]  # (m, 1, 2, 1)
+                fourth = products.even(x_sizes, (y * y).mean(axis=0, keepdims=True))[..., None]  # (m, 1, 2, 1)
                 skews = np.multiply.outer(third_moments(y), third_moments(self.x[1]))
                 both = (None, skews if j == 1 and self.squared else None)
                 found = [studentised(found[i], fourth[:, :, i], n, self.dof, both[i]) for i in range(2)]
+                effects = [self.rows.effects(part, y) for part in self.x]
+                found = [effect.correlations(block, self.dof) for effect, block in zip(effects, found, strict=True)]
             columns += [closed_form(block * factor) for block in found]
         return np.stack(columns, axis=1)
 
@@ -273,8 +290,8 @@ class Moments:
             if not (used := degree > 0.0).any():
                 continue
             left = x.values.reshape(-1, n)[used]
-            sizes = n if spread is None else products(left * left * spread, right * right)[:, 0]
-            squares = products(left, right)[:, 0] ** 2 * (share / sizes)
+            sizes = n if spread is None else products.even(left * left * spread, right * right)[:, 0]
+            squares = self.rows.effects(left, right).squares(products(left, right)[:, 0] ** 2 * (share / sizes))
             total = total + squares @ weight[used]
             largest = np.maximum(largest, (squares - 2.0 * np.log(degree[used])).max(axis=1))
         every = degrees > 0.0
@@ -287,11 +304,14 @@ class Moments:
         degrees, share = turn_degrees(turned[0].shape[1] - Z_WAVES), self.dof / n if is_sample else 1.0
         x_turned, y_turned = (side.reshape(-1, n) for side in turned)
         sums = [products(x_turned, y), products(x, y_turned).transpose(0, 2, 1)]
-        sizes = [products(x_turned**2 * spread, y**2), products(x**2 * spread, y_turned**2).transpose(0, 2, 1)]
+        sizes = [products.even(x_turned**2 * spread, y**2)]
+        sizes.append(products.even(x**2 * spread, y_turned**2).transpose(0, 2, 1))
+        effects = [self.rows.effects(x_turned, y), self.rows.effects(y_turned, x)]
         largest = np.full(1, -np.inf)
-        for one, size in zip(sums, sizes, strict=True):
+        for one, size, effect in zip(sums, sizes, effects, strict=True):
             penalties = 2.0 * np.log(np.tile(degrees, one.shape[2] // len(degrees)))
-            largest = np.maximum(largest, (changes(one, size) * share - penalties).max(axis=(1, 2)))
+            squares = effect.squares(changes(one, size) * share)
+            largest = np.maximum(largest, (squares - penalties).max(axis=(1, 2)))
         return turn_cells(np.tile(degrees, 2 * len(x) * len(y))).of_largest(largest)
 
 
@@ -341,10 +361,42 @@ def turn_degrees(dz: int) -> FloatArray:
     return np.append(np.full(dz, 2.0 * dz), np.arange(1.0, Z_WAVES + 1.0))
 
 
-def _as_they_are(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Sums over rows of x (p, n) times y (q, n), shape (1, q, p)."""
-    sums: FloatArray = (y @ x.T)[None]
-    return sums
+class Products(Protocol):
+    """Sums of products of x (p, n) and y (q, n) in m arrangements of the rows, shape (m, q, p)."""
+
+    def __call__(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Of features."""
+        ...
+
+    def even(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Of squares of features, of which variances are made."""
+        ...
+
+
+class _AsTheyAre:
+    """The rows as they are, m = 1."""
+
+    def __call__(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        sums: FloatArray = (y @ x.T)[None]
+        return sums
+
+    even = __call__
+
+
+AS_THEY_ARE = _AsTheyAre()
+
+
+@dataclass(frozen=True)
+class _Flips(_AsTheyAre):
+    """Sums of products with signs (m, n) of the rows; squares have no sign."""
+
+    signs: FloatArray
+
+    def __call__(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        sums: FloatArray = np.stack([self.signs @ (x * column).T for column in y], axis=1)
+        return sums
+
+    even = _AsTheyAre.__call__
 
 
 @dataclass(frozen=True)
@@ -370,6 +422,16 @@ class _Shifts:
         for i, column in enumerate(y):
             sums[:, i] = irfft(backwards * rfft(column[self.y_order]), n)[:, self.steps].T
         return sums
+
+    even = __call__
+
+
+def _table_of(latents: Latents) -> CodeTable | None:
+    """The table of codes of discrete columns, if it is not too sparse and rows may come in any order."""
+    if latents.codes is None or not latents.rows.exchangeable:
+        return None
+    table = CodeTable(*latents.codes)
+    return None if table.is_sparse else table
 
 
 def _white(columns: FloatArray, dof: float) -> FloatArray:

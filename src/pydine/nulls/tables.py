@@ -44,6 +44,8 @@ class CodeTable:
         None if it is too sparse.
         """
         x, y, z = map(set, question.kinds)
+        if not question.table.rows.exchangeable:
+            return None  # how often counts come up is known for rows that may come in any order
         if x | y != {Kind.NOMINAL} or Kind.CONTINUOUS in z:
             return None
         found = cls(*map(question.table.codes, question.blocks))

@@ -28,6 +28,7 @@ from pydine.nulls.moments import (
     wave_cells,
 )
 from pydine.nulls.pvalues import Cells, beta_pvalues
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
 
 Chosen = EllipsisType | tuple[NDArray[np.intp], ...]
@@ -50,6 +51,8 @@ class Tiles:
     dof : float
     latents : Latents or None
         Where waves and functions of z come from; without them, there are only the blocks of columns and squares.
+    rows : Rows
+        How rows depend on each other.
     """
 
     columns: FloatArray
@@ -58,6 +61,7 @@ class Tiles:
     spread: FloatArray
     dof: float
     latents: Latents | None = None
+    rows: Rows = INDEPENDENT
 
     @classmethod
     def of(cls, latents: Latents) -> Tiles:
@@ -79,7 +83,8 @@ class Tiles:
         """Scale columns and squares, in place."""
         for part in (columns, squares):
             part /= np.sqrt(np.einsum("ij,ij->i", part, part) / dof)[:, None]
-        return cls(columns, squares, squared, row_weights(leverages), dof, latents)
+        rows = INDEPENDENT if latents is None else latents.rows
+        return cls(columns, squares, squared, row_weights(leverages), dof, latents, rows)
 
     def correlations(self, first: slice, second: slice) -> FloatArray:
         """Correlations of two sets of columns, not studentised, shape (p1, p2)."""
@@ -112,10 +117,10 @@ class Tiles:
     def _squares(self, first: slice, second: slice, correlations: FloatArray) -> Iterator[FloatArray]:
         """Studentised correlations of latents and squares, each (p1, p2), in the order of `SQUARES`."""
         n, x, y = len(self.spread), *((self.columns[side], self.squares[side]) for side in (first, second))
-        plain = correlations
+        found = correlations
         for j, i in np.ndindex(2, 2):
             if j > i and first == second:
-                yield plain.T  # the block before, of the same columns
+                yield found.T  # the block before, of the same columns
                 continue
             products = correlations if i == j == 0 else x[i] @ y[j].T / self.dof
             fourth = (x[i] * x[i] * self.spread) @ (y[j] * y[j]).T
@@ -125,7 +130,8 @@ class Tiles:
                 both = np.logical_and.outer(self.squared[first], self.squared[second])
                 mended = studentised(products, fourth, n, self.dof, np.multiply.outer(*skews))
                 plain = np.where(both, mended, plain)
-            yield plain
+            found = self.rows.effects(y[j], x[i]).correlations(plain, self.dof)
+            yield found
 
     def _any_shape(self, first: slice, second: slice, chosen: Chosen) -> FloatArray:
         """P-values of waves with waves, of the chosen pairs."""
@@ -152,7 +158,7 @@ class Tiles:
         squares *= squares
         sizes = (x * x * np.sqrt(self.spread)) @ (y * y).T if self.has_z else x.shape[1]
         squares *= self.dof / x.shape[1] / sizes
-        return squares
+        return self.rows.effects(y, x).squares(squares)
 
     def _waves(self, chosen: slice) -> tuple[FloatArray, NDArray[np.intp]]:
         """Waves of some columns (K, p, n), and how many count (p,)."""
@@ -174,7 +180,8 @@ class Tiles:
         largest = np.full((len(x), len(y)), -np.inf)
         for left, right, degree in cells:
             squares = changes(left @ right.T, (left * left * self.spread) @ (right * right).T)
-            np.maximum(largest, squares * (self.dof / x.shape[1]) - 2.0 * np.log(degree), out=largest)
+            squares = self.rows.effects(right, left).squares(squares * (self.dof / x.shape[1]))
+            np.maximum(largest, squares - 2.0 * np.log(degree), out=largest)
         return turn_cells(np.array([degree for _, _, degree in cells])).of_largest(largest[chosen])
 
     @property

@@ -18,6 +18,7 @@ from pydine.answers.settings import RandomState, Settings
 from pydine.archive import suits
 from pydine.inputs.checks import enumeration
 from pydine.inputs.columns import Source, read_columns
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import labels_of, read_question, read_rows
 from pydine.latents.directions import Directions
@@ -81,7 +82,7 @@ class DINE(BaseEstimator):
         Folds of the cross-validation (ladder only).
     weight_decay : float, default=0.67
         Precision of the normal prior of the networks' weights (ladder only).
-    max_iter : int, default=150
+    max_iter : int, default=500
         Most iterations in the training of a network; early stopping by held-out rows may end it sooner.
     max_rows : int, default=30000
         Rows that flows learn from at most; every row is still mapped and counted (ladder only).
@@ -177,7 +178,7 @@ class DINE(BaseEstimator):
         settings = asdict(Settings.of("paper"))
         return cls(**{**{name: settings[name] for name in cls().get_params() if name in settings}, **changes})
 
-    def fit(self, x: Any, y: Any, z: Any = None, *, data: Any = None) -> Self:
+    def fit(self, x: Any, y: Any, z: Any = None, *, data: Any = None, clusters: Any = None, time: Any = None) -> Self:
         """Learn the flows and estimate the information.
 
         Parameters
@@ -186,6 +187,8 @@ class DINE(BaseEstimator):
             Observations of X, Y and, for conditional information, Z.
         data : frame, optional
             Where named columns are found.
+        clusters, time
+            How rows depend on each other, as in `mutual_information`.
 
         Returns
         -------
@@ -195,7 +198,12 @@ class DINE(BaseEstimator):
         if y is None:
             raise ValueError("DINE requires y to be passed, but the target y is None; pass the other side.")
         settings = self._settings().seeded()
-        question = read_question(x, y, z, data=data, nan_policy=self.nan_policy, kinds=self.kinds)
+        said = Dependence(clusters, time)
+        if self.algorithm == "paper":
+            said.refused("for the paper's algorithm")
+        if self.tune:
+            said.refused("with tune=True")
+        question = read_question(x, y, z, data=data, nan_policy=self.nan_policy, kinds=self.kinds, dependence=said)
         answer = fit(question, settings)
         self.information_ = information_of(answer, question)
         self._dimensions = question.dimensions

@@ -12,6 +12,7 @@ from pydine.answers.fitting import Fit, fit, information_of
 from pydine.answers.policy import Verdict, table_of, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.nulls.analytic import STATISTICS, analytic_test, in_words, named_order, summary
@@ -51,6 +52,9 @@ def independence_test(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    within: str | None = None,
 ) -> IndependenceTestResult:
     """Test whether X is independent of Y, or independent of Y given Z.
 
@@ -82,8 +86,9 @@ def independence_test(
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         Has no effect, unless ``algorithm="paper"``, which draws random numbers: permutations are drawn once and for
         all.
-    n_jobs, nan_policy, cache, kinds
-        As in `mutual_information`.
+    n_jobs, nan_policy, cache, kinds, clusters, time, within
+        As in `mutual_information`. With `clusters` or `time`, signs of whole clusters or stretches of time take the
+        place of permutations.
 
     Returns
     -------
@@ -103,12 +108,17 @@ def independence_test(
     False
     """
     _check(statistic, method, pvalue_formula, n_permutations, alpha)
+    said = Dependence(clusters, time, within)
+    if algorithm == "paper":
+        said.refused("for the paper's algorithm")
     settings = Settings.of(
         algorithm, base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
     sample = sample_of(data, (x, y, z), nan_policy)
+    if sample is not None:
+        said.refused("for streamed tables")
     source = data if sample is None else sample.columns
-    question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds)
+    question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds, dependence=said)
     table = None if algorithm == "paper" else table_of(question, settings.workshop(question.table))
     asked: dict[str, Any] = {"alpha": float(alpha), "kind": statistic, "method": method}
     if table is not None and sample is None:
@@ -127,7 +137,7 @@ def independence_test(
         every = in_words(np.full(len(BLOCKS), answer.pvalue), bool(question.given))
         return IndependenceTestResult(answer.value, answer.pvalue, information, **asked, block_pvalues=every)
     found = _found(table or answer.latents, statistic, method, n_permutations, pvalue_formula, algorithm != "paper")
-    if isinstance(answer, Fit) and answer.directions is not None:
+    if "linear_log_pvalue" in information.details:
         # The leading directions, or all columns at once in a line: twice the smaller p-value (Bonferroni).
         linear = float(np.exp(cast(float, information.details["linear_log_pvalue"])))
         found["pvalue"] = max(min(1.0, 2.0 * min(found["pvalue"], linear)), float(np.finfo(np.float64).tiny))

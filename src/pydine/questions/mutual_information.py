@@ -11,6 +11,7 @@ from pydine.answers.fitting import Fit, fit, information_of
 from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
@@ -38,6 +39,9 @@ def mutual_information(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    within: str | None = None,
 ) -> InformationEstimate:
     """Estimate the mutual information I(X;Y), or I(X;Y|Z) given a third argument.
 
@@ -66,6 +70,14 @@ def mutual_information(
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
         Kinds of columns, where types and values suggest another: text, categories and booleans are nominal,
         counts and other numbers that repeat ordinal, by default. Arrays without names are called x, y and z.
+    clusters : column name or array-like of shape (n,), optional
+        Which rows belong together (subjects, sites, families): rows of different clusters are independent, those of one
+        may depend on each other in any way. Whole clusters are held out, and errors are those of sums over clusters.
+    time : True, column name or array-like of shape (n,), optional
+        That rows are in the order of time, or what orders them. Stretches of time are held out, with gaps, and errors
+        allow for serial correlation. With `clusters`, a panel.
+    within : {None, "clusters"}, default=None
+        Ask what X tells about Y among rows of one cluster: the clusters' means of X and Y are given.
 
     Returns
     -------
@@ -82,12 +94,15 @@ def mutual_information(
     >>> float(pydine.mutual_information(x, y)) > float(pydine.mutual_information(x, y, z))
     True
     """
+    said = Dependence(clusters, time, within)
     settings = Settings(
         base=base, interval=interval, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
     sample = sample_of(data, (x, y, z), nan_policy)
+    if sample is not None:
+        said.refused("for streamed tables")
     source = data if sample is None else sample.columns
-    question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds)
+    question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds, dependence=said)
     answer = fit(question, settings)
     information = information_of(answer, question)
     if sample is not None and isinstance(answer, Fit) and is_refinable(answer, sample):
@@ -128,12 +143,15 @@ def pointwise_information(
     n_jobs: int | None = None,
     nan_policy: str = "raise",
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    within: str | None = None,
 ) -> PointwiseInformation:
     """Estimate what every row contributes to the information I(X;Y) or I(X;Y|Z): which rows carry the dependence.
 
     Parameters
     ----------
-    x, y, z, data, base, random_state, n_jobs, nan_policy, kinds
+    x, y, z, data, base, random_state, n_jobs, nan_policy, kinds, clusters, time, within
         As in `mutual_information`.
 
     Returns
@@ -152,8 +170,9 @@ def pointwise_information(
     >>> bool((pointwise.top(100) < 500).mean() > 0.7)
     True
     """
+    said = Dependence(clusters, time, within)
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs).seeded()
-    question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds)
+    question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds, dependence=said)
     answer = fit(question, settings)
     if isinstance(answer, Verdict):
         raise ValueError(f"rows contribute nothing that differs between them, because {answer.reason}.")

@@ -7,11 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from pydine.answers.fitting import entropy_of
 from pydine.answers.policy import warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import check_nan_policy
 from pydine.inputs.columns import frame_library
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, read_variables
@@ -45,6 +48,8 @@ def pairwise_information(
     cache: CacheLike = None,
     progress: bool | None = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
 ) -> PairwiseInformation:
     """Estimate the information between every two variables of a table, alone or given others.
 
@@ -85,6 +90,9 @@ def pairwise_information(
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
         Kinds of columns, where types and values suggest another. Pairs with a column that is not continuous
         are asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
+    clusters, time
+        How rows depend on each other, as in `mutual_information`; columns that say it are no variables, and every pair
+        is asked about by itself. Rows must then have all columns.
 
     Returns
     -------
@@ -110,12 +118,15 @@ def pairwise_information(
     settings = replace(settings, cache=settings.cache or UnitCache())
     is_rest = isinstance(given, str) and given == REST
     check_nan_policy(nan_policy)
-    sample = sample_of(data, None, nan_policy)
+    sample, said = sample_of(data, None, nan_policy), Dependence(clusters, time)
+    if sample is not None:
+        said.refused("for streamed tables")
     data = data if sample is None else sample.columns
-    presence = Presence.read(data) if nan_policy == "omit" and sample is None and not is_rest else None
+    by_parts = nan_policy == "omit" and sample is None and not is_rest and not said.is_said
+    presence = Presence.read(data) if by_parts else None
     with one_thread():
         if presence is None or presence.is_complete():
-            variables = read_variables(data, given, groups, nan_policy, kinds)
+            variables = read_variables(data, given, groups, nan_policy, kinds, said)
             answered = _together(Asked(variables, settings, is_rest, test, progress), sample)
         else:
             answered = _by_parts(Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {}))
@@ -161,6 +172,7 @@ class _Answered(NamedTuple):
             kinds=found.kinds,
             widths=self.widths if max(self.widths) > 1 else (),
             entropies=found.entropies,
+            degrees=matrix(found.degrees) if np.isfinite(found.degrees).any() else np.zeros((0, 0)),
         )
 
 

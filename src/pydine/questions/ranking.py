@@ -19,6 +19,7 @@ from pydine.answers.policy import Verdict, determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import CopiesWarning, FewRowsWarning, TiesWarning, check_nan_policy
 from pydine.inputs.columns import Source
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
@@ -184,6 +185,8 @@ def rank(
     kinds: Kinds | None = None,
     progress: bool | None = None,
     watch: Callable[[Ranking], None] | None = None,
+    clusters: Any = None,
+    time: Any = None,
 ) -> Ranking:
     """Rank columns by the information they have about a target, alone and given all the others.
 
@@ -207,6 +210,9 @@ def rank(
     watch : callable, optional
         Called with the ranking as far as it is known: first when all figures alone are, then after each one given the
         rest.
+    clusters, time
+        How rows depend on each other, as in `mutual_information`; columns that say it are not ranked, and all figures
+        are of the rows that have all columns.
 
     Returns
     -------
@@ -229,10 +235,12 @@ def rank(
     check_nan_policy(nan_policy)
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
     settings = replace(settings, cache=settings.cache or UnitCache())
+    said, source = Dependence(clusters, time), Source.read(data)
     if features is None:
-        features = [name for name in Source.read(data).names if name != target]
+        apart = said.names(source)
+        features = [name for name in source.names if name != target and str(name) not in apart]
     with one_thread():
-        asked = _read(data, features, target, nan_policy, kinds or {})
+        asked = _read(data, features, target, nan_policy, kinds or {}, said)
         return _Work(asked, settings, alpha, progress, watch or (lambda _: None)).ranking()
 
 
@@ -273,14 +281,14 @@ class _Asked:
     why_no_rest: str = ""
 
 
-def _read(data: Any, features: Sequence[Any], target: Any, nan_policy: str, kinds: Kinds) -> _Asked:
+def _read(data: Any, features: Sequence[Any], target: Any, nan_policy: str, kinds: Kinds, said: Dependence) -> _Asked:
     """Read the columns: all together if no value is missing, otherwise each with the rows that it has."""
-    presence = Presence.read(data) if nan_policy == "omit" else None
+    presence = Presence.read(data) if nan_policy == "omit" and not said.is_said else None
     if presence is not None:
         (y,), names = presence.named("target", target), presence.named("features", list(features))
         if not presence.is_complete([*names, y]):
             return _read_by_rows(presence, names, y, kinds)
-    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, many_x=True)
+    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, many_x=True, dependence=said)
     alone = {name: Question(whole.table, (i,), whole.y) for name, i in zip(whole.names[0], whole.x, strict=True)}
     return _Asked(whole.names[1][0], alone, whole, whole.table.n_samples, whole.table.n_samples, {})
 

@@ -6,13 +6,15 @@ order in which columns are named: z's columns always enter a flow in the same or
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Self
 
 from pydine.answers.mixed import tested
 from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
+from pydine.inputs.columns import Source
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_variables
 from pydine.inputs.table import Question
@@ -59,6 +61,8 @@ class SearchTest:
         Refuse rows that hold NaN or infinity, or leave them out.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
         Kinds of columns, where types and values suggest another; arrays without names are called x, y and z.
+    clusters, time
+        How rows depend on each other, as in `pydine.mutual_information`.
 
     Examples
     --------
@@ -83,6 +87,8 @@ class SearchTest:
         n_jobs: int | None = None,
         nan_policy: str = "raise",
         kinds: Kinds | None = None,
+        clusters: Any = None,
+        time: Any = None,
     ) -> None:
         if statistic not in STATISTICS:
             raise ValueError(f"statistic must be {' or '.join(map(repr, STATISTICS))}, but got {statistic!r}.")
@@ -91,6 +97,7 @@ class SearchTest:
         self.statistic = statistic
         self.nan_policy = nan_policy
         self.kinds = kinds
+        self._dependence = Dependence(clusters, time)
         self._settings = Settings(base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=self.cache).seeded()
         self._answers: dict[tuple[tuple[bytes, ...], ...], Answer] = {}
         self._warned = False
@@ -104,7 +111,8 @@ class SearchTest:
         kinds : mapping of column name to kind, optional
             For this question alone; those of the test otherwise.
         """
-        question = read_question(x, y, z, nan_policy=self.nan_policy, kinds=self.kinds if kinds is None else kinds)
+        kinds = self.kinds if kinds is None else kinds
+        question = read_question(x, y, z, nan_policy=self.nan_policy, kinds=kinds, dependence=self._dependence)
         return self._answer(question, self._settings.workshop(question.table))
 
     def _answer(self, question: Question, workshop: Workshop) -> Answer:
@@ -152,7 +160,12 @@ class TableTest(SearchTest):
 
     def __init__(self, data: Any, **options: Any) -> None:
         super().__init__(**options)
-        self.table = read_variables(data, nan_policy=self.nan_policy, kinds=self.kinds).table
+        said = self._dependence
+        self.table = read_variables(data, nan_policy=self.nan_policy, kinds=self.kinds, dependence=said).table
+        source, places = Source.read(data), {name: i for i, name in enumerate(self.table.names)}
+        called = zip(source.names, source.select("data", list(source.names)).names, strict=True)
+        # By what the data call columns, which are positions in an array; identifiers are left out.
+        self._places = {key: places[name] for key, name in called if name in places}
         self._workshop = self._settings.workshop(self.table)
 
     @property
@@ -171,6 +184,15 @@ class TableTest(SearchTest):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._workshop = self._settings.workshop(self.table)
+
+    def position(self, name: Hashable) -> int:
+        """Where the column is that the data call so."""
+        if name not in self._places:
+            raise ValueError(
+                f"the search asks for the column {name!r}, which the data of the test do not have; give both the same "
+                "data."
+            )
+        return self._places[name]
 
     def ask_columns(self, i: int, j: int, given: Iterable[int] = ()) -> Answer:
         """Test whether column i is independent of column j given others."""

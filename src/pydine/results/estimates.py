@@ -96,6 +96,10 @@ class InformationEstimate(Record):
         continuous.
     entropies : tuple of float
         Entropies of x and of y in nats; infinite for a side that is not discrete.
+    degrees_of_freedom : float
+        Of the standard error, where rows depend on each other: intervals are those of a t distribution.
+    sampling : str
+        How rows depend on each other, in words; empty for independent rows.
 
     Examples
     --------
@@ -120,6 +124,8 @@ class InformationEstimate(Record):
     errors: tuple[float, float] | None = None
     kinds: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
     entropies: tuple[float, float] = (math.inf, math.inf)
+    degrees_of_freedom: float = math.inf
+    sampling: str = ""
 
     def __post_init__(self) -> None:
         """Turn NumPy scalars into plain numbers, fill in missing names, and freeze the details."""
@@ -196,7 +202,8 @@ class InformationEstimate(Record):
         if not (_is_number(level) and 0.0 < level < 1.0):
             raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95, but got {level!r}.")
         below, above = self.errors or (self.standard_error, self.standard_error)
-        low, high = interval_ends(self.value, below, above, level, min(self.entropies), self.terms)
+        degrees = self.degrees_of_freedom
+        low, high = interval_ends(self.value, below, above, level, min(self.entropies), self.terms, degrees)
         return ConfidenceInterval(float(low), float(high))
 
     @property
@@ -248,7 +255,11 @@ class InformationEstimate(Record):
         dropped = f" ({self.n_dropped} rows dropped)" if self.n_dropped else ""
         gain = self.details.get("gain_over_gaussian")
         more = f" ({gain:.3f} nats more than a Gaussian one sees)" if self.base != "gaussian" and gain else ""
-        parts += [f"{self.base} base{more}", f"n = {self.n_samples}{dropped}"]
+        parts += [
+            f"{self.base} base{more}",
+            f"n = {self.n_samples}{dropped}",
+            *([self.sampling] if self.sampling else []),
+        ]
         return ", ".join(parts)
 
     def _repr_html_(self) -> str:
@@ -257,6 +268,7 @@ class InformationEstimate(Record):
         known = f", 95% interval {low:.3f} to {high:.3f} nats" if not math.isnan(self.standard_error) else ""
         dropped = f" ({self.n_dropped:,} rows dropped)" if self.n_dropped else ""
         lines = [f"{self.bits:z.3f} bits{known}", f"{self.base} base, n = {self.n_samples:,}{dropped}"]
+        lines += [f"rows: {self.sampling}"] if self.sampling else []
         return card(_expression(self.names), figure(self.value, self.standard_error, "nats"), lines)
 
 

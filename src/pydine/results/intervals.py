@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,7 @@ def interval_ends(
     level: float = 0.95,
     bounds: FloatArray | float = np.inf,
     terms: NDArray[np.intp] | int = 1,
+    degrees: FloatArray | float = np.inf,
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of confidence intervals for the true information.
 
@@ -43,15 +46,15 @@ def interval_ends(
         What information cannot exceed, in nats: entropies of discrete sides.
     terms : int or ndarray of int
         How many pairs of a column of x and one of y there are, dx dy.
+    degrees : float or ndarray
+        Degrees of freedom of the errors, where rows depend on each other.
 
     Returns
     -------
     low, high : float or ndarray
         In nats, and not negative; NaN where an error is unknown, infinite where the value is.
     """
-    from statistics import NormalDist  # is imported when an interval is asked for
-
-    quantile = NormalDist().inv_cdf(0.5 + 0.5 * level)
+    quantile = quantile_of(level, degrees)
     with np.errstate(invalid="ignore", over="ignore"):
         low, high = _moved(values, below, -quantile, terms), _moved(values, above, quantile, terms)
     high = np.minimum(high, np.maximum(bounds, values))
@@ -60,8 +63,19 @@ def interval_ends(
     return np.where(is_infinite, values, low), np.where(is_infinite, values, high)
 
 
+def quantile_of(level: float, degrees: FloatArray | float = np.inf) -> Any:
+    """Errors on either side of an estimate that an interval of this level has: of a normal or a t distribution."""
+    from statistics import NormalDist  # is imported when an interval is asked for
+
+    if np.isinf(degrees).all():
+        return NormalDist().inv_cdf(0.5 + 0.5 * level)
+    from scipy.special import stdtrit
+
+    return stdtrit(degrees, 0.5 + 0.5 * level)
+
+
 def _moved(
-    values: FloatArray | float, errors: FloatArray | float, quantile: float, terms: NDArray[np.intp] | int
+    values: FloatArray | float, errors: FloatArray | float, quantile: Any, terms: NDArray[np.intp] | int
 ) -> FloatArray:
     """Values moved by so many errors on the scale of their roots."""
     twice = 2.0 * np.maximum(values, 0.0)

@@ -60,6 +60,8 @@ class PairwiseInformation(Record):
         Of each variable in nats; infinite if it is not discrete.
     widths : tuple of int
         How many columns each variable has; none if all have one.
+    degrees : ndarray, shape (p, p) or (0, 0)
+        Degrees of freedom of the errors, where rows depend on each other.
     """
 
     names: tuple[str, ...]
@@ -81,6 +83,7 @@ class PairwiseInformation(Record):
     kinds: tuple[str, ...] = ()
     entropies: tuple[float, ...] = ()
     widths: tuple[int, ...] = ()
+    degrees: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
         """By default a figure has all rows that were used. Refuse parts that do not fit each other."""
@@ -91,6 +94,7 @@ class PairwiseInformation(Record):
         parts = self.standard_errors, *self.errors, self.pvalues, self.adjusted_pvalues, self.bases, self.counts
         must_fit(self, {part.shape for part in parts} == {(p, p)})
         must_fit(self, {len(self.kinds), len(self.entropies), len(self.widths)} <= {0, p})
+        must_fit(self, not self.degrees.size or self.degrees.shape == (p, p))
 
     @property
     def correlations(self) -> FloatArray:
@@ -151,7 +155,8 @@ class PairwiseInformation(Record):
         pairs = first, second = self.pairs
         values = self.values[pairs]
         below, above = (errors[pairs] for errors in self.errors)
-        low, high = interval_ends(values, below, above, level, self.bounds[pairs], self.terms[pairs])
+        degrees = self.degrees[pairs] if self.degrees.size else np.inf
+        low, high = interval_ends(values, below, above, level, self.bounds[pairs], self.terms[pairs], degrees)
         shares = self.explained
         of_second = shares[pairs]
         return {
@@ -179,15 +184,15 @@ class PairwiseInformation(Record):
             n (rows behind the figure), correlation (from 0 to 1) and explained (a share of the entropy of y, or of x,
             if one is discrete).
         """
-        return _frame(self.columns(), self.backend)
+        return as_frame(self.columns(), self.backend)
 
     def to_matrix(self) -> Any:
         """The values as a frame with a column for each variable; pandas also gets the names as its index."""
         columns: dict[str, list[Any]] = {name: self.values[:, i].tolist() for i, name in enumerate(self.names)}
         if self.backend == "pandas":
-            frame = _frame(columns, self.backend)
+            frame = as_frame(columns, self.backend)
             return frame.set_axis(list(self.names), axis=0)
-        return _frame({"variable": list(self.names), **columns}, self.backend)
+        return as_frame({"variable": list(self.names), **columns}, self.backend)
 
     def plot(self, axes: Any = None, *, cluster: bool = True) -> Any:
         """Draw the matrix as a heat map, related variables side by side; needs matplotlib.
@@ -271,7 +276,8 @@ class PairwiseInformation(Record):
         return table(head, ["pair", "nats", "adjusted p", "n"], rows, more)
 
 
-def _frame(columns: dict[str, list[Any]], backend: str) -> Any:
+def as_frame(columns: dict[str, list[Any]], backend: str) -> Any:
+    """Columns as a frame of a library, or a sentence that says what to install."""
     import narwhals as nw  # takes as long to import as much of this package
 
     try:

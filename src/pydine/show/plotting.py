@@ -138,3 +138,34 @@ def clustered(values: NDArray[np.float64]) -> NDArray[np.intp]:
     condensed = squareform(distance, checks=False)
     leaves: NDArray[np.intp] = leaves_list(linkage(condensed, "average", optimal_ordering=len(values) <= 300))
     return leaves
+
+
+def draw_lags(found: Any, axes: Any = None) -> Any:
+    """Draw information against the lag (see `LaggedInformation.plot`)."""
+    axes = new_axes(6.4, 3.6) if axes is None else axes
+    lags, values = np.array(found.lags), np.array(found.values)
+    band = np.array(found.band())
+    axes.fill_between(lags, band[:, 0], band[:, 1], color="0.9", label="95% band of all lags", step="mid")
+    ends = np.array([estimate.confidence_interval() for estimate in found.estimates])
+    reach = np.abs(ends.T - np.maximum(values, 0.0))
+    axes.errorbar(lags, np.maximum(values, 0.0), reach, fmt="o", ms=4, color="#0072b2", label="95% intervals")
+    axes.axhline(0.0, color="0.5", lw=0.8)
+    x, y, _ = found.estimates[0].names
+    axes.set(xlabel=f"rows by which {label_of(x[0].partition(' (t')[0])} comes before {label_of(y[0])}", ylabel="nats")
+    axes.legend(frameon=False)
+    return axes
+
+
+def draw_transfer(found: Any, axes: Any = None) -> Any:
+    """Draw both directions of a transfer and their difference (see `TransferInformation.plot`)."""
+    axes = new_axes(5.6, 2.6) if axes is None else axes
+    x, y = label_of(found.x), label_of(found.y)
+    values = [found.forward.value, found.backward.value, found.difference]
+    ends = [found.forward.confidence_interval(), found.backward.confidence_interval(), found.difference_interval()]
+    for place, (value, (low, high)) in enumerate(zip(values, ends, strict=True)):
+        axes.plot([low, high], [-place, -place], color="#0072b2")
+        axes.plot(value, -place, "o", color="#0072b2")
+    axes.axvline(0.0, color="0.5", lw=0.8)
+    axes.set_yticks([0, -1, -2], [f"{x} to {y}", f"{y} to {x}", "difference"])
+    axes.set(xlabel="nats, with 95% intervals")
+    return axes

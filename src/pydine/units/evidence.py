@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from pydine.kernels.mixing import total
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
 
 # answer: nats that a richer model has to gain to count as much as a plainer one, so that independent data stay at zero.
@@ -26,9 +27,12 @@ PRIOR = 6.0
 # answer: of two models, the one whose weight is smaller than this does not count, and need not be fitted any further;
 # from there on its weight rises.
 LEAST = 0.1
+# answer: nats of all rows that do not matter beside PRIOR: a fit ends when another step gains less, and a model is
+# dropped that adds less. In nats a row it would be one figure for all samples, and large ones were left half learned.
+NEGLIGIBLE = 0.1
 
 
-def evidence(gains: FloatArray, share: float = 1.0) -> float:
+def evidence(gains: FloatArray, share: float = 1.0, rows: Rows = INDEPENDENT) -> float:
     """The weight of a richer model beside a plainer one, from 0 to 1.
 
     Parameters
@@ -37,9 +41,12 @@ def evidence(gains: FloatArray, share: float = 1.0) -> float:
         Held-out log-density of each row under the richer model less that under the plainer one, in nats.
     share : float
         Which share of the rows they are. One fold's gains stand for all rows: their sum is extrapolated.
+    rows : Rows
+        How they depend on each other: they count as so many independent rows as have the same variance.
     """
-    gain = float(total(gains)) / share
+    effect = max(rows.effect(gains)[0], 1.0)  # that rows speak against each other makes no more of them
+    gain = float(total(gains)) / (share * effect)
     centred = gains - gains.mean()
-    spread = float(total(centred * centred)) / share**2  # the variance of the extrapolated sum
+    spread = float(total(centred * centred)) / (share**2 * effect)  # the variance of the extrapolated sum
     weight = 1.0 / (1.0 + float(np.exp(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0))))
     return min(max((weight - LEAST) / (1.0 - 2.0 * LEAST), 0.0), 1.0)

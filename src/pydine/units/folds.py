@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pydine.types import FloatArray, RowArray
-from pydine.units.rows import dealt, some_of
+from pydine.sampling import INDEPENDENT, HeldOut, Rows
+from pydine.types import FloatArray
+from pydine.units.rows import some_of
 from pydine.units.rungs.linear import SCALE
 from pydine.units.rungs.rung import Lesson, Rung
 from pydine.units.settings import LadderSettings
@@ -17,7 +18,9 @@ from pydine.units.unit import Model
 SharedRungs = dict[tuple[int, str], Model]  # by fold and name
 
 
-def held_out_rows(target: FloatArray, context: FloatArray, settings: LadderSettings) -> list[RowArray]:
+def held_out_rows(
+    target: FloatArray, context: FloatArray, settings: LadderSettings, rows: Rows = INDEPENDENT
+) -> list[HeldOut]:
     """Which rows each fold holds out.
 
     Rows are dealt out in the order of the target's absolute value. Ties are broken by the sum of the context's absolute
@@ -30,14 +33,15 @@ def held_out_rows(target: FloatArray, context: FloatArray, settings: LadderSetti
     in_order = np.array(keys)[:, order]
     if (in_order[:, 1:] == in_order[:, :-1]).all(axis=0).any():  # rows that are told apart by their context alone
         order = np.lexsort([*context, *keys])
-    return dealt(some_of(order, settings.max_rows), settings.folds)
+    return rows.folds(some_of(order, settings.max_rows), settings.folds)
 
 
 @dataclass(frozen=True)
 class Fold:
     """Rows to learn from and rows that are held out, each with targets t, (n,) or (2, n), and contexts x, (c, n).
 
-    Fitted rungs that depend on `components` and on nothing else that is tuned are kept in `shared`.
+    Fitted rungs that depend on `components` and on nothing else that is tuned are kept in `shared`; `rows_held` says
+    how the rows that are held out depend on each other.
     """
 
     i: int
@@ -47,6 +51,7 @@ class Fold:
     x_held: FloatArray
     settings: LadderSettings
     shared: SharedRungs
+    rows_held: Rows = INDEPENDENT
 
     @classmethod
     def of(
@@ -54,15 +59,18 @@ class Fold:
         i: int,
         target: FloatArray,
         context: FloatArray,
-        held: list[RowArray],
+        held: list[HeldOut],
         settings: LadderSettings,
         shared: SharedRungs,
+        rows: Rows = INDEPENDENT,
     ) -> Fold:
         """The fold that holds out the i-th of the sets of rows, and learns from the others."""
-        others = [rows for j, rows in enumerate(held) if j != i]
-        parts = np.concatenate(others), held[i]
+        others = np.concatenate([other.rows for j, other in enumerate(held) if j != i])
+        is_away = np.zeros(context.shape[1], dtype=np.bool_)
+        is_away[held[i].away] = True
+        parts = others[~is_away[others]], held[i].rows
         (t, t_held), (x, x_held) = ([np.take(a, rows, axis=-1) for rows in parts] for a in (target, context))
-        return cls(i, t, x, t_held, x_held, settings, shared)
+        return cls(i, t, x, t_held, x_held, settings, shared, rows.only(held[i].rows))
 
     @property
     def share(self) -> float:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
 from pydine.units.climb import climb
 from pydine.units.codes import sums_of
@@ -33,7 +34,11 @@ __all__ = ["LadderSettings", "SharedRungs", "cross_fit_ladder", "fit_ladder", "h
 
 
 def fit_ladder(
-    target: FloatArray, context: FloatArray, settings: LadderSettings, rungs: RungsFor = rungs_for
+    target: FloatArray,
+    context: FloatArray,
+    settings: LadderSettings,
+    rungs: RungsFor = rungs_for,
+    rows: Rows = INDEPENDENT,
 ) -> FittedUnit:
     """Fit one unit: normal scores of a target given those of its context.
 
@@ -44,6 +49,8 @@ def fit_ladder(
     settings : LadderSettings
     rungs : callable
         Lists the rungs from plain to rich; see `rungs/rung.py` for how to write another.
+    rows : Rows
+        How they depend on each other.
 
     Returns
     -------
@@ -52,17 +59,21 @@ def fit_ladder(
     """
     if len(context) == 0:
         return MARGINAL
-    return fit_folds(target, context, settings, rungs=rungs).taught(target, context)[0]
+    return fit_folds(target, context, settings, rungs=rungs, rows=rows).taught(target, context)[0]
 
 
 def cross_fit_ladder(
-    target: FloatArray, context: FloatArray, settings: LadderSettings, rungs: RungsFor = rungs_for
+    target: FloatArray,
+    context: FloatArray,
+    settings: LadderSettings,
+    rungs: RungsFor = rungs_for,
+    rows: Rows = INDEPENDENT,
 ) -> tuple[FittedUnit, FloatArray]:
     """Fit one unit, and give every row the log-density of models that have not seen it.
 
     Parameters
     ----------
-    target, context, settings, rungs
+    target, context, settings, rungs, rows
         As in `fit_ladder`.
 
     Returns
@@ -74,7 +85,7 @@ def cross_fit_ladder(
     """
     if len(context) == 0:
         return MARGINAL, MARGINAL.log_density(target, context)
-    unit, log_density = fit_folds(target, context, settings, rungs=rungs).taught(target, context)
+    unit, log_density = fit_folds(target, context, settings, rungs=rungs, rows=rows).taught(target, context)
     unseen = np.flatnonzero(np.isnan(log_density))
     log_density[unseen] = unit.log_density(target[..., unseen], context[:, unseen])
     return unit, log_density
@@ -104,6 +115,7 @@ def fit_folds(
     settings: LadderSettings,
     shared: SharedRungs | None = None,
     rungs: RungsFor = rungs_for,
+    rows: Rows = INDEPENDENT,
 ) -> Stack:
     """Fit, in every fold, the rungs that were selected in the first one; arguments as in `held_out_likelihood`."""
     shared = {} if shared is None else shared
@@ -112,9 +124,9 @@ def fit_folds(
     middle = middles(target)[None]
     seen, sign = Arrangement.beside(context, middle), float(signs(np.vstack([middle, context]))[0])
     target, context = negated(target, sign), seen(context)
-    held = held_out_rows(target, context, settings)
-    learned = np.concatenate(held)
-    folds = [Fold.of(i, target, context, held, settings, shared) for i in range(len(held))]
+    held = held_out_rows(target, context, settings, rows)
+    learned = np.concatenate([fold.rows for fold in held])
+    folds = [Fold.of(i, target, context, held, settings, shared, rows) for i in range(len(held))]
     listed = rungs(len(context), folds[0].x.shape[1], settings)
     sums = None if "codes" in settings.without else sums_of(middles(target)[learned], context[:, learned])
     if sums is not None:
@@ -126,4 +138,4 @@ def fit_folds(
         models.append(fitted)
         densities.append(np.array([fold.marginal_density, *map(fold.density_of, fitted)]))
     names = ["marginal", *(rung.name for rung in climbed.rungs)]
-    return Stack(held, sign, seen, names, climbed.trust, models, densities)
+    return Stack([fold.rows for fold in held], sign, seen, names, climbed.trust, models, densities)

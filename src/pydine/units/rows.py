@@ -9,15 +9,14 @@ sign of a column. What has to be random is drawn with a fixed seed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.sampling import SEED as SEED
+from pydine.sampling import dealt as dealt
 from pydine.types import FloatArray, RowArray, must_fit
 
-SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
-PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
 GOLDEN = 0.6180339887498949  # fact: the golden ratio less 1; its multiples, modulo 1, fill the unit interval evenly
 FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -55,23 +54,6 @@ def evened(values: FloatArray, which: RowArray, counts: RowArray) -> FloatArray:
         return values
     means: FloatArray = (np.bincount(which, values) / counts)[which]
     return means
-
-
-def dealt(order: RowArray, folds: int) -> list[RowArray]:
-    """Deal rows out to folds: of every `folds` consecutive rows in the order, each fold gets one, at random.
-
-    So all folds have the same share of central and of outlying rows.
-    """
-    return [order[places] for places in _places(len(order), folds)]
-
-
-@lru_cache(maxsize=PARTITIONS_KEPT)
-def _places(n: int, folds: int) -> tuple[RowArray, ...]:
-    """The places in an order of n rows that each fold gets: all units and bases deal alike."""
-    rng = np.random.default_rng((SEED, 0))
-    neighbours = np.tile(np.arange(folds), (-(-n // folds), 1))
-    labels = rng.permuted(neighbours, axis=1).ravel()[:n]
-    return tuple(np.flatnonzero(labels == i) for i in range(folds))
 
 
 def some_of(order: RowArray, most: int) -> RowArray:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
 from pydine.units.unit import FittedUnit
@@ -34,12 +35,15 @@ class UnitTask:
     settings : LadderSettings
     is_crossed : bool
         Whether the held-out log-densities of the rows are wanted too.
+    rows : Rows
+        How they depend on each other.
     """
 
     target: FloatArray
     context: FloatArray
     settings: LadderSettings
     is_crossed: bool = False
+    rows: Rows = INDEPENDENT
 
     @property
     def seconds(self) -> float:
@@ -58,5 +62,5 @@ class Fitted(NamedTuple):
 def fit_task(task: UnitTask) -> Fitted:
     """Fit a unit; the result depends on the task alone."""
     if task.is_crossed:
-        return Fitted(*cross_fit_ladder(task.target, task.context, task.settings))
-    return Fitted(fit_ladder(task.target, task.context, task.settings), NOTHING)
+        return Fitted(*cross_fit_ladder(task.target, task.context, task.settings, rows=task.rows))
+    return Fitted(fit_ladder(task.target, task.context, task.settings, rows=task.rows), NOTHING)

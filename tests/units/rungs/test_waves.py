@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import pydine
+from pydine.sampling import INDEPENDENT
 from pydine.units.folds import Fold
-from pydine.units.rows import dealt
 from pydine.units.rungs.registry import rungs_for
 from pydine.units.rungs.waves import WAVES, waves
 from pydine.units.settings import LadderSettings
@@ -29,7 +29,9 @@ def test_a_wave_is_learned_almost_as_if_it_were_known(turns):
     signal = np.sin(turns * context)
     spread = np.std(signal)
     settings = LadderSettings(networks=1)
-    fold = Fold.of(0, (signal + 0.15 * noise) / spread, context[None], dealt(np.arange(3000), 3), settings, {})
+    fold = Fold.of(
+        0, (signal + 0.15 * noise) / spread, context[None], INDEPENDENT.folds(np.arange(3000), 3), settings, {}
+    )
     [rung] = [rung for rung in rungs_for(1, 2000, settings) if rung.name == "waves"]
     model, _ = fold.fit(rung, watched=True)
     known = -np.log(0.15 / spread) - 0.5 * np.log(2.0 * np.pi * np.e)

@@ -33,8 +33,8 @@ from pydine.latents.kinds.levels import LevelsColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.results.intervals import interval_ends
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
-from pydine.units.rows import dealt
 
 LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
@@ -142,7 +142,7 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
         more = _plans(latent, LATENT)
         plans = {**plans, **more}
         found = {**found, **_fitted(more, maker)}
-    folds = dealt(columns.outwards, maker.ladder.folds)
+    folds = columns.sampling.folds(columns.outwards, maker.ladder.folds)
     compared = {
         name: ratio_of(found[name], found[plan.base], found[plan.others], maker.ladder, folds)
         for name, plan in plans.items()
@@ -166,7 +166,7 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
     of_all = blur(columns, models)
     known = {name: parts.blur for name, parts in parted.items() if parts.blur is not None}
     blurred = sum(weight * known.get(name, of_all) for name, weight in counted.items())
-    value, error, hidden = balanced(in_sample, held_out, maker.ladder.folds, blurred)
+    value, error, hidden = balanced(in_sample, held_out, maker.ladder.folds, blurred, columns.sampling)
     return MixedEstimate(value, error, in_sample, held_out, counted, models, hidden, blurred)
 
 
@@ -225,7 +225,11 @@ def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
 
 
 def balanced(
-    in_sample: FloatArray, held_out: FloatArray, folds: int, blurred: float = 0.0
+    in_sample: FloatArray,
+    held_out: FloatArray,
+    folds: int,
+    blurred: float = 0.0,
+    sampling: Rows = INDEPENDENT,
 ) -> tuple[float, float, float]:
     """The value, its standard error, and how much more there may be as a standard error upwards, in nats.
 
@@ -240,11 +244,12 @@ def balanced(
     rows = share * in_sample + (1.0 - share) * held_out
     mean, optimism = float(rows.mean()), float(in_sample.mean() - held_out.mean())
     unlearned, noise = max(optimism, 0.0), blurred / (1.0 + SATURATION * blurred)
-    sampling = (float(rows.var()) * timidity(held_out, mean) + share * unlearned) / len(rows)
+    effect = sampling.effect(rows)[0]
+    variance = (float(rows.var()) * timidity(held_out, mean) + share * unlearned) * effect / len(rows)
     left, below, above = (np.array(pair) for pair in zip(UNLEARNED, BLURRED, strict=True))
     return (
         float(mean + left @ [unlearned, noise]),
-        float(np.sqrt(sampling + below**2 @ [optimism**2, noise**2])),
+        float(np.sqrt(variance + below**2 @ [optimism**2, noise**2])),
         float(np.sqrt(above**2 @ [unlearned**2, noise**2])),
     )
 

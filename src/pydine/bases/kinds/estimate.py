@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, is_singular, wishart_bias
+from pydine.bases.elliptical import EllipticalRatio
 from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.parts import codes_of_columns
 from pydine.bases.kinds.sparse import fit_sparse
@@ -77,8 +78,10 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     """
     bound = entropy_bound(columns)
     value = min(found.value, bound)
-    error = max(found.standard_error, least_error(value, bound, len(found.held_out)))
-    share = evidence(found.held_out)
+    rows = (found.columns or columns).sampling
+    effective = len(found.held_out) / rows.effect(found.held_out)[0]
+    error = max(found.standard_error, least_error(value, bound, effective))
+    share = evidence(found.held_out, rows=rows)
     if share < 1.0 and (latents := maker.latents(columns)) is not None:
         labels = labels_of(columns)
         plain = closed_form(latents, bound) if labels is None else by_labels(*labels, latents, bound)
@@ -115,7 +118,7 @@ def by_labels(codes: Codes, side: str, latents: Latents, bound: float) -> tuple[
     return below_bound(value, float(error), bound)
 
 
-def least_error(value: float, bound: float, n: int) -> float:
+def least_error(value: float, bound: float, n: float) -> float:
     """Standard error, in nats, of two Gaussian columns of n rows with this information, under `closed_form`'s bound.
 
     It is a lower bound: log-ratios by models that have learned only a part of the dependence vary less between rows
@@ -149,7 +152,10 @@ def fit_columns_table(columns: MixedColumns) -> TableFit | None:
     if columns.cells is None or not all(column.is_discrete for column in (*columns.x, *columns.y)):
         return None
     fitted = fit_sparse if has_many(columns) else fit_table
-    return fitted(codes_of_columns(columns.x), codes_of_columns(columns.y), columns.cells)
+    table = fitted(codes_of_columns(columns.x), codes_of_columns(columns.y), columns.cells)
+    effect = columns.sampling.effect(table.ratios)[0]  # on bias and variance alike (Rao and Scott 1981)
+    more = (effect - 1.0) * (float(table.ratios.mean()) - table.value)
+    return table._replace(value=table.value - more, standard_error=table.standard_error * float(np.sqrt(effect)))
 
 
 def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
@@ -163,8 +169,10 @@ def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
     covariance = latents.cross_product / latents.dof
     if is_singular(covariance):
         return bound, 0.0
-    value = gaussian_information(covariance, dx) - wishart_bias(dx, dy, latents.dof)
-    error = gaussian_standard_error(covariance, dx, latents.dof)
+    effect = latents.rows.effect(EllipticalRatio(covariance, np.inf, dx).of(latents.both))[0]
+    dof = max(latents.dof / effect, len(covariance) + 1.0)
+    value = gaussian_information(covariance, dx) - wishart_bias(dx, dy, dof)
+    error = gaussian_standard_error(covariance, dx, dof)
     return below_bound(value, error, bound)
 
 

@@ -18,7 +18,8 @@ from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Alternatives, Column, Rows
 from pydine.latents.kinds.conditionals import ByParts, Conditional
 from pydine.latents.kinds.levels import LevelsColumn
-from pydine.types import FloatArray, RowArray, must_fit
+from pydine.sampling import HeldOut
+from pydine.types import FloatArray, must_fit
 from pydine.units.ladder import LadderSettings
 
 
@@ -100,7 +101,7 @@ def ratio_of(
     alone: Sequence[Conditional],
     others: Sequence[Conditional],
     settings: LadderSettings,
-    folds: Sequence[RowArray],
+    folds: Sequence[HeldOut],
 ) -> tuple[MixedRatio, FloatArray, FloatArray]:
     """One model, and its in-sample and held-out log-ratios, in nats, shapes (n,)."""
     other = others[0] if len(others) == 1 and not isinstance(others[0].column, LevelsColumn) else None

@@ -19,6 +19,7 @@ from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.conditionals import Conditional
 from pydine.latents.kinds.continuous import ContinuousColumn
 from pydine.latents.kinds.question import MixedColumns
+from pydine.sampling import HeldOut
 from pydine.types import FloatArray, RowArray
 
 MOST_CODES = 24  # answer: most values of the discrete column, as many as there are labels by themselves
@@ -34,7 +35,7 @@ def segmented(
     latent: MixedColumns | None,
     alone: Sequence[Conditional],
     seeing: Sequence[Conditional],
-    folds: Sequence[RowArray],
+    folds: Sequence[HeldOut],
 ) -> dict[str, Parts]:
     """Log-ratios of a number and a discrete column by segments, by name; empty without such a pair, or with many codes.
 
@@ -44,7 +45,7 @@ def segmented(
         The columns as they are, and with numbers replaced by their latents given z, if z has an effect on them.
     alone, seeing : sequence of Conditional
         Both sides given z, and given z and each other.
-    folds : sequence of ndarray
+    folds : sequence of HeldOut
         Rows that are held out together.
     """
     if len(columns.x) != 1 or len(columns.y) != 1 or columns.x[0].is_discrete == columns.y[0].is_discrete:
@@ -87,11 +88,11 @@ def bins_of(scores: FloatArray) -> Codes:
     return outwards
 
 
-def _held_out(number: Column, codes: Codes, chances: FloatArray | None, folds: Sequence[RowArray]) -> Parts:
+def _held_out(number: Column, codes: Codes, chances: FloatArray | None, folds: Sequence[HeldOut]) -> Parts:
     bins = bins_of(number.context[0])
     every, held_out = np.arange(len(codes)), np.empty(len(codes))
-    for rows in folds:
-        held_out[rows] = _ratios(bins, codes, np.delete(every, rows), rows, chances)
+    for rows, away in folds:
+        held_out[rows] = _ratios(bins, codes, np.delete(every, away), rows, chances)
     return Parts(_ratios(bins, codes, every, every, chances), held_out, 1.0)
 
 

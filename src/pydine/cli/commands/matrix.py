@@ -63,6 +63,7 @@ def matrix(
     given: Given = None,
     *,
     chosen: options.Chosen,
+    depending: options.Depending,
     base: options.BaseOption = options.Base.auto,
     alpha: options.Alpha = 0.05,
     work: Distributed,
@@ -84,18 +85,22 @@ def matrix(
     check_picture(plot)
     check_places(file, out, plot, overwrite=overwrite)
     request = Request(file, reading, work.seed)
-    table = request.open(streamed=given != [REST])
+    table = request.open(streamed=given != [REST] and depending == options.Depending())
     rest = given == [REST] and REST not in table.names
-    known = [] if rest else table.find("--given", given or ())
+    known, depends = [] if rest else table.find("--given", given or ()), depending.found(table)
+    if depends and (strongest.is_asked or shard is not None):
+        raise ValueError("--clusters and --time are not available with --top, --threshold or --shard; leave them out.")
     if strongest.is_asked:
         strongest.check(out, given=rest, shard=shard is not None, plot=plot is not None)
         frame = request.read_many(table, chosen, known, most=None)
         answer_strongest(form, frame, known, strongest, work, alpha=alpha, out=out, cache=cache)
         return
-    frame = request.read_many(table, chosen, known, hint="pass --top 1000 for the strongest pairs")
-    if len(frame) - len(known) < 2:
+    needed = [*known, *depending.columns(table)]
+    hint, named = "pass --top 1000 for the strongest pairs", depending.labels(table)
+    frame = request.read_many(table, chosen, needed, hint=hint, named=named)
+    if len(frame) - len(needed) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to compare; {why_few(frame)}.")
-    settings = {**work.settings(frame), "base": base.value, "cache": cache}
+    settings = {**work.settings(frame, depends), "base": base.value, "cache": cache}
     with listening(frame.source) as said, work.running(work.jobs):
         from pydine.questions.pairwise import fit_shard, pairwise_information
 

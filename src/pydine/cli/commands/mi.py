@@ -45,6 +45,7 @@ def mi(
     level: Annotated[
         float, options.of_method(metavar="NUMBER", min=0.0, max=1.0, help="Confidence level of the interval.")
     ] = 0.95,
+    depending: options.Depending,
     work: options.Work,
     reading: options.Reading,
     printed: options.Printed,
@@ -56,12 +57,12 @@ def mi(
     upper limit.
     """
     form = printed.form
-    names, frame = Request(file, reading, work.seed).read_sides(sides, streamed=True)
+    names, depends, frame = Request(file, reading, work.seed).read_sides(sides, depending, streamed=True)
     with watching(frame.source, "Estimating") as said:
         from pydine import mutual_information
 
         estimate = mutual_information(
-            *names, data=frame, base=base.value, interval=interval.value, **work.settings(frame)
+            *names, data=frame, base=base.value, interval=interval.value, **work.settings(frame, depends)
         )
     record = {**facts(frame), **described(estimate, level)}
     answer(form, record, [flat(record)], lambda: _shown(estimate, level), frame=frame)
@@ -92,6 +93,7 @@ def described(estimate: InformationEstimate, level: float) -> dict[str, Any]:
         "unlearned": estimate.details.get("unlearned", 0.0),
         "uncertainty": estimate.details.get("uncertainty", {}),
         "advice": estimate.advice,
+        "sampling": estimate.sampling,
     }
 
 
@@ -110,7 +112,8 @@ def _shown(estimate: InformationEstimate, level: float) -> RenderableType:
     # Text and not a table, which cuts numbers where it does not fit.
     lines = [[f"{cell:<{width}}   " for cell, width in zip(row, widths, strict=True)] for row in rows]
     figures = Text("\n").join(Text.assemble((first, "bold"), *more) for first, *more in lines)
-    how = f"{estimate.n_samples:,} rows, {estimate.base} base"
+    sampled = f" ({estimate.sampling})" if estimate.sampling else ""
+    how = f"{estimate.n_samples:,} rows{sampled}, {estimate.base} base"
     advice = [Text(estimate.advice)] if estimate.advice else []
     return Group(
         Text(expression(estimate), style="bold cyan"),

@@ -32,6 +32,7 @@ def rank(
     target: options.Target,
     *,
     chosen: options.Chosen,
+    depending: options.Depending,
     alpha: options.Alpha = 0.05,
     base: options.BaseOption = options.Base.auto,
     work: Distributed,
@@ -47,8 +48,9 @@ def rank(
     request = Request(file, reading, work.seed)
     table = request.open()
     target = table.find_one("--target", target)
-    frame = request.read_many(table, chosen, needed=[target])
-    features = [name for name in frame if name != target]
+    apart = depending.columns(table)
+    frame = request.read_many(table, chosen, needed=[target, *apart], named=depending.labels(table))
+    features = [name for name in frame if name != target and name not in apart]
     if not features:
         raise ValueError(f"{frame.source} has no column to rank beside {target!r}; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs), _streamed(form) as watch:
@@ -62,7 +64,7 @@ def rank(
             base=base.value,
             progress=None if watch is None else False,
             watch=watch,
-            **work.settings(frame),
+            **work.settings(frame, depending.found(table)),
         )
     frame = frame.without(ranking.left_out)
     rows = [_line(ranked) for ranked in ranking]

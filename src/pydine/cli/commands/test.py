@@ -54,6 +54,7 @@ def independence(
         Statistic, options.of_method(help="gaussian sees correlation, general what shows in squares, auto both.")
     ] = Statistic.auto,
     permutations: Annotated[int, options.of_method(min=1, metavar="N", help="Number of permutations.")] = 999,
+    depending: options.Depending,
     work: options.Work,
     reading: options.Reading,
     exit_code: Annotated[
@@ -72,7 +73,8 @@ def independence(
     dependence was found, which is no proof of independence.
     """
     form = printed.form
-    names, frame = Request(file, reading, work.seed).read_sides(sides, streamed=method is Method.analytic)
+    request, is_streamed = Request(file, reading, work.seed), method is Method.analytic
+    names, depends, frame = request.read_sides(sides, depending, streamed=is_streamed)
     with watching(frame.source, "Testing") as said:
         from pydine import independence_test
 
@@ -83,7 +85,7 @@ def independence(
             method=method.value,
             n_permutations=permutations,
             alpha=alpha,
-            **work.settings(frame),
+            **work.settings(frame, depends),
         )
     record = {
         **facts(frame),

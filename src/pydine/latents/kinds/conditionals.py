@@ -17,6 +17,8 @@ import numpy as np
 
 from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
 from pydine.latents.kinds.levels import LevelsColumn
+from pydine.sampling import INDEPENDENT
+from pydine.sampling import Rows as Sampling
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.folds import held_out_rows
 from pydine.units.ladder import LadderSettings
@@ -36,10 +38,13 @@ class Context:
     parents : tuple of Column
     values : ndarray, shape (c, n)
         The context of the rows that were fitted: the columns that represent the parents.
+    sampling : Sampling
+        How rows depend on each other.
     """
 
     parents: tuple[Column, ...]
     values: FloatArray
+    sampling: Sampling = INDEPENDENT
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
@@ -47,9 +52,9 @@ class Context:
         must_fit(self, self.values.ndim == 2 and len(self.values) == c)
 
     @classmethod
-    def of(cls, parents: Sequence[Column], n: int) -> Context:
+    def of(cls, parents: Sequence[Column], n: int, sampling: Sampling = INDEPENDENT) -> Context:
         """The context that columns of n rows make."""
-        return cls(tuple(parents), _stacked([parent.context for parent in parents], n))
+        return cls(tuple(parents), _stacked([parent.context for parent in parents], n), sampling)
 
     @property
     def learned(self) -> FloatArray:
@@ -163,7 +168,13 @@ def fit_conditionals(
     """Fit columns, each given a context; the units of all of them are fitted together."""
     tasks = [
         [
-            UnitTask(target, np.ascontiguousarray(context.values[:, rows]), settings, is_crossed)
+            UnitTask(
+                target,
+                np.ascontiguousarray(context.values[:, rows]),
+                settings,
+                is_crossed,
+                context.sampling.only(np.arange(context.values.shape[1])[rows]),
+            )
             for rows, target in column.pieces(column.values)
         ]
         for column, context in asked
@@ -254,7 +265,8 @@ class ByParts:
             parts = [_Part.of(every, unit, target)]
             if unit.models:
                 seen = context[:, rows] if unit.seen is None else unit.seen(context[:, rows])
-                held = held_out_rows(negated(target, unit.sign), seen, settings)
+                sampling = conditional.context.sampling.only(rows)
+                held = [fold.rows for fold in held_out_rows(negated(target, unit.sign), seen, settings, sampling)]
                 parts = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
                 left = np.setdiff1d(every, np.concatenate(held))
                 parts += [_Part.of(left, unit, target)] if len(left) else []

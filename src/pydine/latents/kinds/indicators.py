@@ -27,7 +27,11 @@ def with_indicators(question: Question) -> PlainQuestion:
     names += [table.names[i] for i, count in zip(question.given, counts, strict=True) for _ in range(count)]
     places = tuple(range(len(rows)))
     return PlainQuestion(
-        Table(rows, tuple(names), table.kept), places[:dx], places[dx:sides], places[sides:], as_numbers=given
+        Table(rows, tuple(names), table.kept, rows=table.rows),
+        places[:dx],
+        places[dx:sides],
+        places[sides:],
+        as_numbers=given,
     )
 
 

@@ -17,6 +17,8 @@ from pydine.latents.flows import Latents
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import ROWS_PER_FREQUENCY, Cells, Column, Place, Residual
 from pydine.latents.kinds.conditionals import Conditional, Context
+from pydine.sampling import INDEPENDENT
+from pydine.sampling import Rows as Sampling
 from pydine.types import FloatArray, RowArray
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View, column_order, outwards, signs
@@ -29,11 +31,14 @@ class MixedColumns:
     Parameters
     ----------
     x, y, z : tuple of Column
+    sampling : Sampling
+        How rows depend on each other.
     """
 
     x: tuple[Column, ...]
     y: tuple[Column, ...]
     z: tuple[Column, ...]
+    sampling: Sampling = INDEPENDENT
 
     @classmethod
     def of(cls, question: Question, determined: Set[int] = frozenset()) -> MixedColumns:
@@ -59,7 +64,8 @@ class MixedColumns:
             start, stop = stop, stop + len(block)
             order = column_order(keys[start:stop], np.delete(keys, slice(start, stop), 0))
             found.append(tuple(columns[block[k]] for k in order))
-        return cls(*found)
+        x, y, z = found
+        return cls(x, y, z, table.rows)
 
     @cached_property
     def is_swapped(self) -> bool:
@@ -88,7 +94,8 @@ class MixedColumns:
         for old, new in zip(every, found, strict=True):
             new.follow(old, rows)
         dx, dy = len(groups[0]), len(groups[1])
-        return replace(self, x=tuple(found[:dx]), y=tuple(found[dx : dx + dy]), z=tuple(found[dx + dy :]))
+        x, y, z = tuple(found[:dx]), tuple(found[dx : dx + dy]), tuple(found[dx + dy :])
+        return MixedColumns(x, y, z, self.sampling.only(rows))
 
     @property
     def n_rows(self) -> int:
@@ -97,7 +104,7 @@ class MixedColumns:
 
     def context(self, *groups: Sequence[Column]) -> Context:
         """Columns as a context."""
-        return Context.of([column for group in groups for column in group], self.n_rows)
+        return Context.of([column for group in groups for column in group], self.n_rows, self.sampling)
 
     def rows(self, x: FloatArray, y: FloatArray, z: FloatArray) -> dict[Place, FloatArray]:
         """New rows (m, dx), (m, dy), (m, dz) as columns (m,), by the places of the question's columns."""

@@ -58,7 +58,7 @@ class MixedMaker:
         weights = [unit.nonlinear_weight for unit in learned] or [0.0]
         units = tuple(unit for unit in learned if unit.models)
         found = _projected([p[1:] for p in x], [p[1:] for p in y], context.learned, units, float(np.mean(weights)))
-        return None if found is None else replace(found, codes=_codes(columns))
+        return None if found is None else replace(found, codes=_codes(columns), rows=columns.sampling)
 
 
 def _projected(

@@ -88,7 +88,8 @@ class Asked:
         """Whether every pair is a separate question."""
         p = len(self.names)
         few = p * (p - 1) // 2 * self.variables.table.n_samples <= MOST_OWN
-        return self.is_rest or p == 2 or (bool(self.variables.given) and few)
+        alone = self.is_rest or p == 2 or not self.variables.table.rows.exchangeable
+        return alone or (bool(self.variables.given) and few)
 
     def every(self, wanted: NDArray[np.bool_] | None = None) -> Pairs:
         """All pairs: together where that can be done, otherwise one by one."""
@@ -292,6 +293,7 @@ class Asked:
         for k, (information, pvalue) in zip(chosen, answers, strict=True):
             found.values[k], found.errors[k] = information.value, information.standard_error
             found.below[k], found.above[k] = information.errors or (information.standard_error,) * 2
+            found.degrees[k] = information.degrees_of_freedom
             found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
             found.n_general += information.base != "gaussian"
 

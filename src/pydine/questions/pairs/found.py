@@ -15,7 +15,7 @@ from pydine.types import FloatArray, RowArray
 Pair = tuple[int, int]
 Positions = tuple[NDArray[np.intp], NDArray[np.intp]]  # of the first and of the second variables of pairs
 # What is known of each pair, one after the other.
-FIGURES = ("values", "errors", "below", "above", "pvalues", "bases")
+FIGURES = ("values", "errors", "below", "above", "pvalues", "degrees", "bases")
 
 
 @dataclass
@@ -31,6 +31,7 @@ class Pairs:
     below: FloatArray
     above: FloatArray
     pvalues: FloatArray
+    degrees: FloatArray
     bases: NDArray[np.str_]
     counts: RowArray
     n_general: int = 0
@@ -45,7 +46,8 @@ class Pairs:
         count = len(pairs[0])
         values, errors, below, above, pvalues = np.full((5, count), np.nan)
         bases, counts = np.full(count, "gaussian", dtype="U8"), np.zeros(count, dtype=np.intp)
-        return cls(pairs, values, errors, below, above, pvalues, bases, counts)
+        degrees = np.full(count, np.inf)
+        return cls(pairs, values, errors, below, above, pvalues, degrees, bases, counts)
 
     def pair(self, k: int) -> Pair:
         """Positions of the two variables of the k-th pair."""

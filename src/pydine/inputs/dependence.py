@@ -1,0 +1,181 @@
+"""How somebody says that rows depend on each other, read into `Rows`; and a word where nobody has said it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pydine.inputs.callers import level_of_caller
+from pydine.inputs.checks import Kept
+from pydine.inputs.columns import Columns, Source, read_columns
+from pydine.inputs.kinds import Kind
+from pydine.sampling import INDEPENDENT, Clusters, Rows, Series
+from pydine.types import FloatArray, IntArray
+
+FEWEST_CLUSTERS, FEW_CLUSTERS = 3, 10  # folds need the first; with less than the second, intervals are very wide
+NOTICEABLE, ERRORS = 0.1, 4.0  # a serial correlation to speak of, and in standard errors
+
+
+class FewClustersWarning(UserWarning):
+    """There are so few clusters that intervals and tests say little."""
+
+
+class DependentRowsWarning(UserWarning):
+    """Rows look as if they depended on each other, and nobody has said so."""
+
+
+class Dependence(NamedTuple):
+    """The arguments `clusters`, `time` and `within` of every entry point."""
+
+    clusters: Any = None
+    time: Any = None
+    within: Any = None
+
+    @property
+    def is_said(self) -> bool:
+        """Whether anything is said at all."""
+        return self.clusters is not None or not (self.time is None or self.time is False) or self.within is not None
+
+    def refused(self, why: str) -> None:
+        """Raise an error if anything is said, where rows have to be independent."""
+        if self.is_said:
+            raise ValueError(f"clusters=, time= and within= are not available {why}; leave them out.")
+
+    def names(self, source: Source) -> set[str]:
+        """Columns of a source that say how rows depend, and are no variables."""
+        named = (name for name in (self.clusters, self.time) if isinstance(name, str | int) and name is not True)
+        return {str(name) for name in named if name in source.names and not isinstance(name, bool)}
+
+    def read(self, source: Source | None, n: int, kept: Kept) -> Rows:
+        """Read it for a table of n rows, of which some are kept."""
+        self._check()
+        every = np.arange(n) if kept is None else np.flatnonzero(kept)
+        clusters = None if self.clusters is None else codes_of(self.clusters, source, n)
+        timed = self.time is not None and self.time is not False
+        order = order_of(self.time, source, n) if timed else np.arange(n, dtype=np.float64)
+        if clusters is not None:
+            return _clusters(clusters, order if timed else None).only(every)
+        if not timed:
+            return INDEPENDENT
+        if len(np.unique(order)) < n:
+            raise ValueError("time holds the same time more than once, as in a panel; pass clusters= as well.")
+        return Series(np.argsort(np.argsort(order))).only(every)
+
+    def _check(self) -> None:
+        if self.within not in (None, "clusters"):
+            raise ValueError(f"within must be None or 'clusters', but got {self.within!r}.")
+        if self.within is not None and self.clusters is None:
+            raise ValueError("within='clusters' needs clusters=, which says which rows belong together.")
+
+
+INDEPENDENTLY = Dependence()
+
+
+def codes_of(value: Any, source: Source | None, n: int) -> IntArray:
+    """Which cluster each of n rows is of, as whole numbers from 0 on, shape (n,)."""
+    columns = _read("clusters", value, source, n)
+    if np.isnan(columns).any():
+        raise ValueError("clusters must say of every row which cluster it is of, but some are missing.")
+    return np.unique(columns, axis=0, return_inverse=True)[1].ravel()
+
+
+def order_of(value: Any, source: Source | None, n: int) -> FloatArray:
+    """Numbers (n,) that grow with time."""
+    if value is True:
+        return np.arange(n, dtype=np.float64)
+    column = _column(value, source)
+    if getattr(column, "dtype", None) is not None and np.asarray(column).dtype.kind == "M":
+        times = np.asarray(column).astype("datetime64[ns]").reshape(-1)
+        found: FloatArray = np.where(np.isnat(times), np.nan, times.astype(np.int64).astype(np.float64))
+    else:
+        found = _read("time", value, source, n)[:, 0]
+    if np.isnan(found).any() or len(found) != n:
+        raise ValueError(f"time must be True, or {n:,} times without a missing one.")
+    return found
+
+
+def _is_name(value: Any, source: Source | None) -> bool:
+    return source is not None and isinstance(value, str | int) and value in source.names
+
+
+def _column(value: Any, source: Source | None) -> Any:
+    """A column that is named, or passed."""
+    found = source.column(value) if source is not None and _is_name(value, source) else value
+    return found.to_numpy() if hasattr(found, "to_numpy") else found
+
+
+def _read(label: str, value: Any, source: Source | None, n: int) -> FloatArray:
+    named = isinstance(value, str) or _is_name(value, source)
+    named = named or (isinstance(value, list | tuple) and len(value) > 0 and all(_is_name(v, source) for v in value))
+    columns = read_columns(label, value, source if named else None).values
+    if len(columns) != n:
+        raise ValueError(f"{label} must have one entry a row, {n:,}, but has {len(columns):,}.")
+    return columns
+
+
+def _clusters(codes: IntArray, order: FloatArray | None) -> Clusters:
+    count = int(codes.max()) + 1
+    if order is not None and len(np.unique(np.column_stack([codes, order]), axis=0)) < len(codes):
+        raise ValueError("time holds the same time more than once in a cluster; pass clusters that have each once.")
+    if count < FEWEST_CLUSTERS:
+        raise ValueError(f"clusters must be at least {FEWEST_CLUSTERS}, but there are {count}; leave clusters out.")
+    if count < FEW_CLUSTERS:
+        warnings.warn(
+            f"There are {count} clusters, and rows of a cluster may all say the same: intervals are wide, and a test "
+            "finds only what shows in nearly every cluster.",
+            FewClustersWarning,
+            stacklevel=level_of_caller(),
+        )
+    return Clusters(codes)
+
+
+def with_means(blocks: list[Columns], rows: Rows) -> list[Columns]:
+    """Columns of x, y and z, with the means of x and y over clusters as further columns of z."""
+    if not isinstance(rows, Clusters):
+        raise ValueError("within='clusters' needs clusters=, which says which rows belong together.")
+    names, means, counts = [], [], np.bincount(rows.codes)
+    for block in blocks[:2]:
+        for i, name in enumerate(block.names):
+            if block.kind(i) is Kind.NOMINAL:
+                raise ValueError(f"within='clusters' needs numbers, but {block.where(i)} holds labels.")
+            names.append(f"mean of {name}")
+            means.append((np.bincount(rows.codes, block.values[:, i]) / counts)[rows.codes])
+    given = blocks[2] if len(blocks) > 2 else Columns("z", (), np.empty((len(rows.codes), 0)))
+    kinds = (*(given.kind(i) for i in range(len(given.names))), *(Kind.CONTINUOUS for _ in names))
+    values = np.ascontiguousarray(np.column_stack([given.values, *means]))
+    return [*blocks[:2], replace(given, names=(*given.names, *names), values=values, kinds=kinds)]
+
+
+def repeated(rows: Rows) -> NDArray[np.bool_]:
+    """Which rows are in a cluster with others, shape (n,)."""
+    return np.bincount(rows.codes)[rows.codes] > 1 if isinstance(rows, Clusters) else np.ones(0, dtype=np.bool_)
+
+
+def warn_of_order(blocks: Sequence[Columns]) -> None:
+    """Warn if x and y both have serial correlation in the order in which rows came, and neither is sorted."""
+    found = [max((_serial(column) for column in block.values.T), default=0.0) for block in blocks[:2]]
+    least = max(NOTICEABLE, ERRORS / np.sqrt(len(blocks[0].values)))
+    if min(found) > least:
+        warnings.warn(
+            f"Neighbouring rows are alike (serial correlations of {found[0]:.2f} in x and {found[1]:.2f} in y), so "
+            "that rows may depend on each other, and errors and p-values be too small: if they are in the order of "
+            "time, pass time=True; if they belong to subjects or groups, clusters=.",
+            DependentRowsWarning,
+            stacklevel=level_of_caller(),
+        )
+
+
+def _serial(column: FloatArray) -> float:
+    """The first autocorrelation of a column's ranks; 0 for one that is sorted, or goes up or down in long runs."""
+    steps = np.sign(np.diff(column))
+    turns = np.count_nonzero(steps[1:] * steps[:-1] < 0)
+    if turns < 0.1 * len(column):
+        return 0.0
+    ranks = np.unique(column, return_inverse=True)[1].astype(np.float64)
+    ranks -= ranks.mean()
+    return float(ranks[1:] @ ranks[:-1] / (ranks @ ranks))

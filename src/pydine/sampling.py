@@ -1,0 +1,305 @@
+"""How the rows of a table depend on each other: not at all, within clusters, or in time.
+
+An estimate is a mean over rows, and a test is a sum over them. Both need two things that dependence between rows
+changes: rows to hold out that have nothing to do with the others, and the variance of a sum. `Rows` is the one place
+that knows either, and nothing else asks how rows were sampled:
+
+- `folds`: rows are held out alone, as whole clusters, or as stretches of time, with a gap around each that nobody
+  learns from.
+- `effects`: the variance of a sum of values over rows, relative to that of as many independent rows (Kish's design
+  effect), and the degrees of freedom with which it is known. Information, its bias and its evidence are those of
+  n / effect independent rows, its interval and the test have a t distribution.
+- `flips`: signs under which sums keep their null distribution, for tests by resampling.
+
+For another kind of dependence, write another class with these methods and have `inputs.sampling` make it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri, stdtr, stdtrit
+
+from pydine.types import FloatArray, IntArray, RowArray
+
+SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
+PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
+COSINES = 0.4  # fact: times n^(2/3), the number that Lazarus, Lewis, Stock and Watson (2018) recommend
+FEWEST_COSINES = 4.0  # answer: with fewer, the quantiles of t are so large that an interval says nothing
+# answer: relative bias of the variance that slow series are allowed; 0.05 to 0.1 keep the level of AR(1) at 0.95
+MOST_BIAS = 0.1
+NOISE = 2.5  # answer: standard errors of an autocorrelation that are chance, as one of many lags
+LARGEST_AUTOCORRELATION = 0.98  # guard: for 1 less it to be divided by
+STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
+GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
+SMALLEST = float(np.finfo(np.float64).tiny)  # guard: values that do not vary have a variance of nothing
+
+
+class HeldOut(NamedTuple):
+    """Rows that a fold holds out, and those that it does not learn from: these, and neighbours that depend on them."""
+
+    rows: RowArray
+    away: RowArray
+
+
+class Effects(NamedTuple):
+    """Variances of sums over rows, relative to those of independent rows, and their degrees of freedom; same shapes."""
+
+    ratios: FloatArray
+    degrees: FloatArray
+
+    def normal(self, statistics: FloatArray) -> FloatArray:
+        """Sums over the standard errors of independent rows, as normal variables that are as far in the tail."""
+        if np.isinf(self.degrees).all():
+            return statistics
+        studentised = np.abs(statistics) / np.sqrt(self.ratios)
+        tails = np.maximum(stdtr(self.degrees, -studentised), SMALLEST)
+        found: FloatArray = np.sign(statistics) * -ndtri(tails)
+        return found
+
+    def squares(self, squares: FloatArray) -> FloatArray:
+        """The squares of `normal`, of squared sums."""
+        return squares if np.isinf(self.degrees).all() else self.normal(np.sqrt(squares)) ** 2
+
+    def correlations(self, correlations: FloatArray, dof: float) -> FloatArray:
+        """Correlations of `dof` independent rows that have the p-values of these."""
+        if np.isinf(self.degrees).all():
+            return correlations
+        studentised = np.abs(correlations) * np.sqrt(dof / self.ratios)
+        quantiles = -stdtrit(dof - 1.0, np.maximum(stdtr(self.degrees, -studentised), SMALLEST))
+        found: FloatArray = np.sign(correlations) * quantiles / np.sqrt(dof - 1.0 + quantiles**2)
+        return found
+
+
+class Rows:
+    """Independent rows; also the contract of all others."""
+
+    exchangeable: ClassVar[bool] = True  # whether any order of the rows is as likely as any other
+    words: str = ""  # how rows depend, for people to read
+    key: bytes = b""  # the same for rows that depend in the same way
+
+    def only(self, rows: RowArray) -> Rows:  # noqa: ARG002 - the contract
+        """Some of the rows, in any order."""
+        return self
+
+    def folds(self, order: RowArray, count: int) -> list[HeldOut]:
+        """Deal rows (m,) out to folds; the order, which follows from the values, decides what is arbitrary."""
+        return [HeldOut(rows, rows) for rows in dealt(order, count)]
+
+    def effects(self, x: FloatArray, y: FloatArray) -> Effects:
+        """Effects on sums of products of x (p, n) and y (q, n), shape (q, p)."""
+        return Effects(np.ones((len(y), len(x))), np.full((len(y), len(x)), np.inf))
+
+    def effect(self, values: FloatArray) -> tuple[float, float]:
+        """The effect on a sum of values (n,), and its degrees of freedom."""
+        ratios, degrees = self.effects(values[None], np.ones((1, len(values))))
+        return float(ratios[0, 0]), float(degrees[0, 0])
+
+    def flips(self, n: int, count: int, rng: np.random.Generator) -> FloatArray:
+        """Signs (count, n) of rows: those that depend on each other have the same."""
+        return rng.choice([-1.0, 1.0], (count, n))
+
+
+INDEPENDENT = Rows()
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters(Rows):
+    """Rows that depend on each other within clusters, in whatever way, and not between them.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+        Which cluster each row is of, from 0 on; none is empty.
+    """
+
+    exchangeable: ClassVar[bool] = False
+    codes: IntArray
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """How rows depend."""
+        return f"{len(self._sizes):,} clusters"
+
+    @property
+    def key(self) -> bytes:  # type: ignore[override]
+        """The codes, numbered as they come up."""
+        return b"clusters" + _numbered(self.codes).tobytes()
+
+    @cached_property
+    def _sizes(self) -> FloatArray:
+        return np.bincount(self.codes).astype(np.float64)
+
+    @cached_property
+    def _sorted(self) -> tuple[RowArray, RowArray]:
+        """Rows cluster by cluster, and where each cluster starts."""
+        return np.argsort(self.codes, kind="stable"), np.cumsum(self._sizes.astype(np.intp)) - self._sizes.astype(int)
+
+    def only(self, rows: RowArray) -> Clusters:
+        """See `Rows`."""
+        return Clusters(_numbered(self.codes[rows]))
+
+    def folds(self, order: RowArray, count: int) -> list[HeldOut]:
+        """Whole clusters: large ones first, and those of one size by the mean place of their rows in the order."""
+        codes = _numbered(self.codes[order])
+        sizes = np.bincount(codes)
+        if len(sizes) < count:
+            raise ValueError(f"clusters must be at least as many as folds, {count}, but there are {len(sizes)}.")
+        places = np.bincount(codes, np.arange(len(codes))) / sizes
+        fold_of = np.empty(len(sizes), dtype=np.intp)
+        for i, some in enumerate(dealt(np.lexsort((places, -sizes)), count)):
+            fold_of[some] = i
+        found = (order[fold_of[codes] == i] for i in range(count))
+        return [HeldOut(rows, rows) for rows in found]
+
+    def effects(self, x: FloatArray, y: FloatArray) -> Effects:
+        """Sums over clusters, with Bell and McCaffrey's (2002) correction of their squares.
+
+        The degrees of freedom are those of Imbens and Kolesár (2016) for a mean: Satterthwaite's, if rows of a cluster
+        are as correlated as the variance says.
+        """
+        (order, starts), sizes, n = self._sorted, self._sizes, len(self.codes)
+        ratios, degrees = np.ones((2, len(y), len(x)))
+        if len(sizes) == 1:  # of which nobody knows whether its rows say more than one of them
+            return Effects(np.full_like(ratios, float(n)), degrees)
+        spare, crowd = 1.0 - sizes / n, max(float((sizes * sizes).sum()) / n - 1.0, SMALLEST)
+        for j, column in enumerate(y):
+            values, variances = _centred(x * column)
+            sums = np.add.reduceat(values[:, order], starts, axis=1)
+            ratios[j] = np.where(
+                variances > 0.0, (sums * sums / spare).sum(axis=1) / (n * np.maximum(variances, SMALLEST)), 1.0
+            )
+            within = np.clip((ratios[j] - 1.0) / crowd, 0.0, 1.0)[:, None]
+            weights = sizes * (1.0 + within * (sizes - 1.0))
+            degrees[j] = weights.sum(axis=1) ** 2 / (weights * weights).sum(axis=1) - 1.0
+        return Effects(ratios, np.maximum(degrees, 1.0))
+
+    def flips(self, n: int, count: int, rng: np.random.Generator) -> FloatArray:  # noqa: ARG002 - the contract
+        """See `Rows`."""
+        return rng.choice([-1.0, 1.0], (count, len(self._sizes)))[:, self.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class Series(Rows):
+    """Rows in time, each of which may depend on those not long before it.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (n,)
+        The place of each row in time, from 0 to n - 1.
+    """
+
+    exchangeable: ClassVar[bool] = False
+    words: ClassVar[str] = "in time"  # type: ignore[misc]
+    places: IntArray
+
+    @property
+    def key(self) -> bytes:  # type: ignore[override]
+        """The places."""
+        return b"series" + self.places.astype(np.int64).tobytes()
+
+    @cached_property
+    def _order(self) -> RowArray:
+        """Rows in their order in time, of which either direction will do."""
+        return np.argsort(self.places)
+
+    def only(self, rows: RowArray) -> Series:
+        """See `Rows`."""
+        return Series(np.argsort(np.argsort(self.places[rows])))
+
+    def folds(self, order: RowArray, count: int) -> list[HeldOut]:
+        """Stretches of time, which fold after fold gets back and forth, so that time may run either way."""
+        n = len(order)
+        places = np.argsort(np.argsort(self.places[order]))
+        back_and_forth = np.tile(np.append(np.arange(count), np.arange(count)[::-1]), -(-STRETCHES // 2))
+        from_end = np.minimum(places, n - 1 - places)
+        fold_of = back_and_forth[(2 * from_end + 1) * len(back_and_forth) // (2 * n)]
+        in_time = np.empty(n, dtype=np.intp)
+        in_time[places] = fold_of
+        gap, found = int(GAP * n / len(back_and_forth)), []
+        for i in range(count):
+            reach = np.convolve(in_time == i, np.ones(2 * gap + 1), mode="same") > 0.5
+            found.append(HeldOut(order[fold_of == i], order[reach[places]]))
+        return found
+
+    def effects(self, x: FloatArray, y: FloatArray) -> Effects:
+        """Equal-weighted cosines (Lazarus, Lewis, Stock and Watson 2018), which vanish where values do not vary slowly.
+
+        Cosines of low frequency see the variance of a sum, and those of higher frequency are biased if the series is
+        slow. So there are no more than keep the bias of autoregressive series with the same autocorrelations small.
+        """
+        from scipy.fft import dct  # half as long to import as all of this package
+
+        order, n = self._order, len(self.places)
+        most = min(max(COSINES * n ** (2.0 / 3.0), FEWEST_COSINES), 0.5 * n)
+        ratios, degrees = np.ones((2, len(y), len(x)))
+        for j, column in enumerate(y):
+            values, variances = _centred((x * column)[:, order])
+            counts = n / np.pi * np.sqrt(6.0 * MOST_BIAS / _curvatures(values))
+            counts = np.clip(counts, min(FEWEST_COSINES, most), most)
+            squares = np.cumsum(dct(values, norm="ortho", axis=1)[:, 1 : int(most) + 2] ** 2, axis=1)
+            whole = counts.astype(np.intp)
+            rows = np.arange(len(values))
+            last, beyond = squares[rows, whole - 1], squares[rows, np.minimum(whole, squares.shape[1] - 1)]
+            sums = last + (counts - whole) * (beyond - last)  # the last one counts in part, so that nothing jumps
+            ratios[j] = np.where(variances > 0.0, sums / (counts * np.maximum(variances, SMALLEST)), 1.0)
+            degrees[j] = counts
+        return Effects(ratios, degrees)
+
+    def flips(self, n: int, count: int, rng: np.random.Generator) -> FloatArray:
+        """Stretches as long as half a period of the fastest cosine."""
+        stretches = max(int(COSINES * n ** (2.0 / 3.0)), int(FEWEST_COSINES))
+        return rng.choice([-1.0, 1.0], (count, stretches))[:, self.places * stretches // n]
+
+
+def _curvatures(values: FloatArray) -> FloatArray:
+    """Second derivatives of the spectra of centred series (k, n) at frequency 0, relative to the spectra there, (k,).
+
+    Those of the series that repeat themselves after so many rows, up to noise: x(t) = r x(t - lag) + innovation has
+    2 r lag^2 / (1 - r)^2. The first autocorrelation is taken as it is, less its bias (Kendall 1954).
+    """
+    from scipy.fft import irfft, rfft  # half as long to import as all of this package
+
+    n = values.shape[1]
+    lags = np.arange(1, max(int(np.sqrt(n)), 1) + 1)
+    powers = np.abs(rfft(values, 2 * n, axis=1)) ** 2
+    products = irfft(powers, 2 * n, axis=1)[:, : lags[-1] + 1]
+    correlations = products[:, 1:] / np.maximum(products[:, :1], SMALLEST)
+    noise = np.where(lags == 1, 0.0, NOISE / np.sqrt(n))
+    slow = np.clip(correlations + (1.0 + 3.0 * correlations) / n - noise, SMALLEST, LARGEST_AUTOCORRELATION)
+    found: FloatArray = (2.0 * slow * lags**2 / (1.0 - slow) ** 2).max(axis=1)
+    return found
+
+
+def dealt(order: RowArray, folds: int) -> list[RowArray]:
+    """Deal rows out to folds: of every `folds` consecutive rows in the order, each fold gets one, at random.
+
+    So all folds have the same share of central and of outlying rows.
+    """
+    return [order[places] for places in _places(len(order), folds)]
+
+
+@lru_cache(maxsize=PARTITIONS_KEPT)
+def _places(n: int, folds: int) -> tuple[RowArray, ...]:
+    """The places in an order of n rows that each fold gets: all units and bases deal alike."""
+    rng = np.random.default_rng((SEED, 0))
+    neighbours = np.tile(np.arange(folds), (-(-n // folds), 1))
+    labels = rng.permuted(neighbours, axis=1).ravel()[:n]
+    return tuple(np.flatnonzero(labels == i) for i in range(folds))
+
+
+def _numbered(codes: IntArray) -> IntArray:
+    """Codes (n,) as numbers from 0 on, in the order in which they come up."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    ranks = np.empty(len(first), dtype=np.intp)
+    ranks[np.argsort(first)] = np.arange(len(first))
+    return ranks[inverse]
+
+
+def _centred(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values (k, n) without their means, and their variances (k,)."""
+    centred = values - values.mean(axis=1, keepdims=True)
+    return centred, (centred * centred).sum(axis=1) / max(values.shape[1] - 1, 1)

@@ -122,7 +122,7 @@ def measured(make: Callable[[int], Data], datasets: int, label: dict[str, object
 
 
 def of_sides(datasets: int) -> Iterator[dict]:
-    cells = [(1000, 10), (500, 30), (1000, 60), (2000, 100), (1000, 300), (2000, 1000)]
+    cells = [(500, 30), (1000, 60), (2000, 100), (1000, 300), (2000, 1000)]
     peers = {"closed form": closed_form, "PCA": lambda x, y, _: components(x, y)}
     for kind, k in (("linear", 3), ("bent", 1), ("bent", 2), ("thin", 1), ("independent", 3)):
         for n, d in cells:

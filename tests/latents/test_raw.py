@@ -44,3 +44,14 @@ def test_what_is_not_normal():
     assert not_normal(uniform).mean() == pytest.approx(0.5 * np.log(2.0 * np.pi * np.e / 12.0), abs=0.02)
     both = not_normal(np.vstack([normal, uniform]))
     np.testing.assert_allclose(both, not_normal(normal) + not_normal(uniform), atol=1e-12)
+
+
+def test_single_columns_are_told_by_ranks_unless_ranks_are_too_coarse():
+    rng = np.random.default_rng(0)
+    x, e = rng.standard_normal((2, 2000))
+    plain, bent = pydine.mutual_information(x, x + 0.5 * e), pydine.mutual_information(np.exp(x), x + 0.5 * e)
+    assert plain.value == bent.value
+    sharp = pydine.mutual_information(x, x + 1e-4 * e)
+    assert sharp.value == pytest.approx(np.log(1e4), abs=0.1)
+    assert sharp.confidence_interval(0.95).high == np.inf
+    assert "open above" in repr(sharp)

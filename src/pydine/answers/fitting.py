@@ -180,10 +180,10 @@ def fit(
     """
     settings = settings.seeded()
     if settings.algorithm != "paper":
-        if is_mixed(question):
-            check_all_rows(question)
+        if not is_wide(question) and is_mixed(question):
             from pydine.answers.mixed import fit_mixed_question
 
+            check_all_rows(question)
             part = partial(fit, settings=settings, is_part=True)
             return fit_mixed_question(question, settings, part, workshop, is_part)
         plain = with_plain_given(question)
@@ -426,7 +426,8 @@ def _fit_bases(
     if settings.has("flow"):
         shapes.append((sharp, _flow_base(settings).fit_beside(stack, seen)))
     rich = [*((by_column, base) for base in student), *shapes]
-    if question.dimensions[2] == 0 and sum(question.dimensions) > 2 and settings.has("raw"):
+    several = sum(question.dimensions) > 2
+    if question.dimensions[2] == 0 and (several or is_sharp(gaussian.value, latents)) and settings.has("raw"):
         lines = raw(question, latents)
         rich.insert(0, (lines, GaussianBase(folds, raw=True).fit(_some(lines[1], some).seen())))
     compared = [plain, *(base for _, base in rich)]

@@ -27,6 +27,7 @@ from pydine.bases.closed_form import (
     wishart_error,
 )
 from pydine.inputs.checks import MOST_DIRECTIONS
+from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question, Table
 from pydine.latents.directions import Directions, principal, standing_out
 from pydine.latents.ties import without_ties
@@ -87,8 +88,12 @@ class Rest(NamedTuple):
 
 
 def is_wide(question: Question) -> bool:
-    """Whether a side has too many columns for flows of all of them."""
-    return max(question.dimensions[:2]) > MOST_DIRECTIONS
+    """Whether a side has too many columns for flows of all of them, and both are of numbers, steps and yes/no."""
+    if max(question.dimensions[:2]) <= MOST_DIRECTIONS:
+        return False
+    table = question.table
+    labels = [table.columns[i] for i in (*question.x, *question.y) if table.kind(i) is Kind.NOMINAL]
+    return all(len(np.unique(column)) <= 2 for column in labels)
 
 
 def reduction_of(question: Question, workshop: Workshop) -> Reduction | Verdict:
@@ -124,7 +129,9 @@ def reduction_of(question: Question, workshop: Workshop) -> Reduction | Verdict:
     given = table.columns[list(question.given)]
     columns = np.ascontiguousarray(np.vstack([*leading, given]))
     order, (dx, dy) = range(len(columns)), map(len, leading)
-    reduced = Table(columns, (*names[0], *names[1], *(table.names[i] for i in question.given)), table.kept)
+    reduced = Table(
+        columns, (*names[0], *names[1], *(table.names[i] for i in question.given)), table.kept, rows=table.rows
+    )
     about = Question(reduced, tuple(order[:dx]), tuple(order[dx : dx + dy]), tuple(order[dx + dy :]))
     return Reduction(about, found[0], found[1], (every[0], every[1]))
 
@@ -195,7 +202,9 @@ def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question]
     found = ask(reduction.question)
     if isinstance(found, Verdict):
         return found
-    rest = rest_of(reduction, found.latents)
+    # What is known of chance in many canonical correlations holds for independent rows.
+    is_known = question.table.rows.exchangeable
+    rest = Rest(0.0, 0.0, 0.0, (0.0, 1.0)) if not is_known else rest_of(reduction, found.latents)
     if rest is None:
         return Verdict.INFINITE
     told = found.information
@@ -206,8 +215,9 @@ def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question]
         "directions": tuple(len(side.loadings) for side in reduction.sides),
         "in_directions": told.value,
         "in_the_rest": rest.value,
-        "linear_log_pvalue": rest.log_pvalue,
     }
+    if is_known:
+        details["linear_log_pvalue"] = rest.log_pvalue
     information = replace(
         told,
         value=told.value + rest.value,

@@ -41,7 +41,7 @@ def raw(question: Question, latents: Latents) -> tuple[RankFlow, Latents]:
     projection = Projection.fit(scaled, z, FunctionsOfZ.choose(z, None))
     flow = RankFlow((dx, dy, 0), lines, {Unit(i, ()): MARGINAL for i in range(dx + dy)}, same, projection)
     found = Latents((dx, dy, 0), scaled, z, projection.cross_product, projection.dof, projection)
-    return flow, replace(found, view=latents.view, two_valued=latents.two_valued)
+    return flow, replace(found, view=latents.view, two_valued=latents.two_valued, rows=latents.rows)
 
 
 def not_normal(columns: FloatArray) -> FloatArray:

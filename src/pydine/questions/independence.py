@@ -137,7 +137,7 @@ def independence_test(
         every = in_words(np.full(len(BLOCKS), answer.pvalue), bool(question.given))
         return IndependenceTestResult(answer.value, answer.pvalue, information, **asked, block_pvalues=every)
     found = _found(table or answer.latents, statistic, method, n_permutations, pvalue_formula, algorithm != "paper")
-    if isinstance(answer, Fit) and answer.directions is not None:
+    if "linear_log_pvalue" in information.details:
         # The leading directions, or all columns at once in a line: twice the smaller p-value (Bonferroni).
         linear = float(np.exp(cast(float, information.details["linear_log_pvalue"])))
         found["pvalue"] = max(min(1.0, 2.0 * min(found["pvalue"], linear)), float(np.finfo(np.float64).tiny))

@@ -77,7 +77,7 @@ class TestFlow:
             x = y[:, :1] * y[:, 1:] + 0.5 * x
         details = mutual_information(x, y, base="flow").details
         assert directions(details) == {expected}
-        assert details["mixture"][expected] > 0.3
+        assert details["mixture"][expected] > 0.1
 
     def test_sides_of_equal_size(self):
         """Flows of one side where they see more than the rest of the stack; otherwise none, or one."""

@@ -109,3 +109,13 @@ def test_a_projection_pickles():
     projection = Projection.fit(latents, z, FunctionsOfZ.choose(z, (unit,)))
     again = pickle.loads(pickle.dumps(projection))
     np.testing.assert_array_equal(again(latents, z), projection(latents, z))
+
+
+@pytest.mark.parametrize(("dz", "n", "most"), [(300, 2000, 3000), (100, 500, 1200), (40, 300, 1000)])
+def test_of_many_columns_no_kind_has_more_functions_than_rows(dz, n, most):
+    """All pairs of 300 columns would be 45,000 functions."""
+    z = normal(n, dz)
+    functions = FunctionsOfZ.choose(z, ())
+    found = functions(z)
+    assert found.shape[1] == functions.n_always + sum(len(prior) for prior in functions.priors(z)) <= most
+    np.testing.assert_allclose(functions.some(z[:, :5], np.arange(found.shape[1])).T, found[:5], atol=1e-5)

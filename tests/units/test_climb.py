@@ -61,7 +61,7 @@ def test_a_rung_that_adds_little_counts_in_part():
         assert len(climbed.trust) == len(names) + 1 == len(climbed.densities)
         assert (climbed.trust > 0.0).all()
         trusted.append(climbed.trust[1 + names.index("additive")] if "additive" in names else 0.0)
-    assert trusted[0] == 0.0
+    assert trusted[0] < 0.05  # chance
     assert trusted[-1] == 1.0
     assert sum(0.0 < trust < 1.0 for trust in trusted) >= 5
     assert np.abs(np.diff(trusted)).max() < 0.3

@@ -60,3 +60,15 @@ def test_models_of_little_weight_leave_little_unlearned():
     rate = 4.0 / (4.0 + len(context))
     assert unit.unlearned > 0.0
     assert unit.unlearned == pytest.approx((1.0 - unit.marginal_weight) * optimism / (2.0**rate - 1.0), rel=5e-3)
+
+
+def test_what_is_linear_in_many_columns_is_not_unlearned():
+    """It is projected out exactly: however much a rung of many columns overfits, nothing is to be added back."""
+    rng = np.random.default_rng(0)
+    context = rng.standard_normal((60, 500))
+    slopes = rng.standard_normal(60) / np.sqrt(60.0)
+    target = (slopes @ context + rng.standard_normal(500)) / np.sqrt(2.0)
+    unit, held = fit_folds(target, context, SETTINGS).taught(target, context)
+    assert unit.rung_weights["linear"] > 0.3
+    assert np.mean(unit.log_density(target, context) - held) > 0.05  # the optimism of the linear rung
+    assert unit.unlearned < 0.02

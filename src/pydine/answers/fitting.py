@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pydine.answers.policy import Mapped, Verdict, determined_sides, mapped, reduced
+from pydine.answers.policy import Mapped, Verdict, check_all_rows, determined_sides, mapped, reduced
+from pydine.answers.reduction import fit_reduced, is_wide
 from pydine.answers.settings import Settings
 from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
-from pydine.bases.gaussian import GaussianBase, algorithmic_error
+from pydine.bases.gaussian import GaussianBase
 from pydine.bases.learning import (
     Learned,
     between,
@@ -36,8 +37,10 @@ from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
 from pydine.inputs.kinds import MOST_LEVELS, Kind, atoms_of
 from pydine.inputs.table import Question, Table
+from pydine.latents.directions import Directions
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.plain import is_mixed, with_plain_given
+from pydine.latents.raw import raw
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
 FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
 SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
+RESOLVED = 1.0 / 3.0  # answer: power of the number of rows by which they show details of a density (Scott 1979)
 SPARE_ROWS = 10  # answer: least degrees of freedom outside of a fold, beside one for each latent
 
 
@@ -110,6 +114,8 @@ class Fit:
     information : InformationEstimate
     trials : tuple of Trial
         The settings that tuning tried, the best first; empty if nothing was tuned.
+    directions : tuple of Directions, optional
+        Where a side has many columns: the directions of x and of y that all of the above are about.
     """
 
     question: Question
@@ -118,6 +124,7 @@ class Fit:
     parts: tuple[Part, ...]
     information: InformationEstimate
     trials: tuple[Trial, ...] = ()
+    directions: tuple[Directions, Directions] | None = None
 
     @property
     def tested(self) -> Latents:
@@ -174,12 +181,20 @@ def fit(
     settings = settings.seeded()
     if settings.algorithm != "paper":
         if is_mixed(question):
+            check_all_rows(question)
             from pydine.answers.mixed import fit_mixed_question
 
             part = partial(fit, settings=settings, is_part=True)
             return fit_mixed_question(question, settings, part, workshop, is_part)
         plain = with_plain_given(question)
         workshop, question = (workshop if plain is question else None), plain
+        if is_wide(question):
+
+            def ask(reduced: Question) -> Fit | Verdict:
+                answer = fit(reduced, settings, is_part=is_part)
+                return answer if isinstance(answer, Fit) else Verdict.NOTHING_LEFT
+
+            return fit_reduced(question, workshop or settings.workshop(question.table), ask)
     trials = _tune(question, settings) if settings.tune else []
     if trials:
         settings = settings.tuned(trials[0])
@@ -200,11 +215,21 @@ def fit(
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, parts, value, settings)
-    algorithm = algorithmic_error(found.latents) if settings.has("algorithm") else 0.0
-    value, error, errors, parted = answered(learned, sampling, algorithm)
+    value, error, errors, parted = answered(learned, sampling)
+    if is_sharp(value, found.latents):
+        errors = errors[0], np.inf
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     information = _of_sampling(information, heaviest.held_out, found.latents.rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def is_sharp(value: float, latents: Latents) -> bool:
+    """Whether so much information, in nats, makes a relation narrower than n rows show of any shape.
+
+    Given one side, a column of the other is then spread over less than n^(-1/3) of its range, the width of the cells by
+    which n rows show a density (Scott 1979). What is narrower follows from the shape that a base assumes.
+    """
+    return bool(value > min(latents.dimensions[:2]) * RESOLVED * np.log(latents.n_rows))
 
 
 def _sensitivity(part: Part) -> tuple[FloatArray, FloatArray]:
@@ -260,14 +285,11 @@ def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Setti
     return relearned(learned, value - np.array(again))
 
 
-def answered(
-    learned: Learned, sampling: float, algorithm: float
-) -> tuple[float, float, tuple[float, float], dict[str, object]]:
+def answered(learned: Learned, sampling: float) -> tuple[float, float, tuple[float, float], dict[str, object]]:
     """The value, its standard error, the errors downwards and upwards, and details with their parts."""
-    below, above, error = map(float, learned.errors(np.hypot(sampling, algorithm)))
+    below, above, error = map(float, learned.errors(np.asarray(sampling)))
     uncertainty = {
         "sampling": float(learned.inflation * sampling),
-        "algorithm": float(learned.inflation * algorithm),
         "learning": float(np.sqrt(0.5 * (learned.below**2 + learned.above**2))),
     }
     details: dict[str, object] = {"unlearned": float(learned.added), "uncertainty": uncertainty}
@@ -404,6 +426,9 @@ def _fit_bases(
     if settings.has("flow"):
         shapes.append((sharp, _flow_base(settings).fit_beside(stack, seen)))
     rich = [*((by_column, base) for base in student), *shapes]
+    if question.dimensions[2] == 0 and sum(question.dimensions) > 2 and settings.has("raw"):
+        lines = raw(question, latents)
+        rich.insert(0, (lines, GaussianBase(folds, raw=True).fit(_some(lines[1], some).seen())))
     compared = [plain, *(base for _, base in rich)]
     weights = weights_of(compared, seen.rows)
     parts = (*alone, *(Part(0.0, *maps, base) for maps, base in rich))

@@ -24,7 +24,7 @@ from scipy.special import gammaln
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
 from pydine.inputs.callers import level_of_caller
-from pydine.inputs.checks import enumeration
+from pydine.inputs.checks import check_rows, enumeration
 from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
@@ -103,9 +103,10 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
     Columns are duplicates if each is a strictly monotone function of the other, and determined if they are linear in
     others.
     """
+    check_all_rows(question)
     signatures = question.table.signatures
-    given = _first_of(question.given, signatures)
-    sides = [_first_of(side, signatures) for side in (question.x, question.y)]
+    given = first_of(question.given, signatures)
+    sides = [first_of(side, signatures) for side in (question.x, question.y)]
     left = set(left_over([i for side in sides for i in side], given, workshop))
     x, y = (tuple(i for i in side if i in left) for side in sides)
     if not (x and y):
@@ -117,6 +118,12 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
     return Verdict.INFINITE if untied is plain else untied
 
 
+def check_all_rows(question: Question) -> None:
+    """Refuse fewer rows than columns where sides are not reduced to their leading directions."""
+    columns = sum(question.dimensions)
+    check_rows(["x", "y", "z"][: 3 if question.given else 2], question.table.n_samples, columns, columns)
+
+
 def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:
     """The latents of a question whose sides determine each other, after jitter on tied values."""
     untied = without_ties(question)
@@ -125,7 +132,7 @@ def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:
     return mapped(untied, workshop.on(untied.table))
 
 
-def _first_of(columns: Sequence[int], signatures: Sequence[bytes]) -> tuple[int, ...]:
+def first_of(columns: Sequence[int], signatures: Sequence[bytes]) -> tuple[int, ...]:
     """The first column of each signature."""
     first: dict[bytes, int] = {}
     for i in columns:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, ndtri, polygamma
+from scipy.special import digamma, expit, ndtri, polygamma
 
+from pydine.latents.directions import BEYOND
 from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
@@ -89,6 +90,41 @@ def without_chance(covariance: FloatArray, dx: int, dof: float) -> FloatArray:
     return model
 
 
+def canonical_squares(covariance: FloatArray, dx: int) -> FloatArray:
+    """Squared canonical correlations of x' and y', as they are, in descending order, shape (min(dx, dy),)."""
+    x_factor, y_factor = np.linalg.cholesky(covariance[:dx, :dx]), np.linalg.cholesky(covariance[dx:, dx:])
+    half = solve_lower(y_factor, solve_lower(x_factor, covariance[:dx, dx:]).T)
+    squares: FloatArray = np.asarray(np.linalg.svd(half, compute_uv=False) ** 2, dtype=np.float64)
+    return squares
+
+
+def spikes(squares: FloatArray, dx: int, dy: int, dof: float) -> FloatArray:
+    """Population values of the squared canonical correlations that stand out of the bulk of chance, shape (k,).
+
+    Where dx and dy are not small beside the degrees of freedom, those of independent sides fill an interval up to an
+    edge, and one that is not chance lies beyond it, at a place that tells its own size (Bao, Hu, Pan and Zhou 2019).
+
+    Parameters
+    ----------
+    squares : ndarray, shape (min(dx, dy),)
+        Of the sample.
+    dx, dy : int
+    dof : float
+    """
+    # The largest of chance, on the scale of logits (Johnstone 2008).
+    small, large = (2.0 * np.arcsin(np.sqrt((d - 0.5) / (dof - 1.0))) for d in sorted((dx, dy)))
+    place = 2.0 * np.log(np.tan(0.5 * (small + large)))
+    sines = np.sin(small + large) ** 2 * np.sin(small) * np.sin(large)
+    spread = np.cbrt(16.0 / ((dof - 1.0) ** 2 * sines))
+    out = squares[squares > expit(place + BEYOND * spread)]
+    a, b = dx / dof, dy / dof
+    total = out - a * (1.0 - b) - b * (1.0 - a)
+    shares: FloatArray = (total + np.sqrt(np.maximum(total**2 - 4.0 * a * b * (1.0 - a) * (1.0 - b), 0.0))) / (
+        2.0 * (1.0 - a) * (1.0 - b)
+    )
+    return np.minimum(shares, 1.0)
+
+
 class RankEffect(NamedTuple):
     """The effect of ranks on an estimate: the bias in nats, to be subtracted, and the factor on the standard error."""
 
@@ -165,12 +201,20 @@ def gaussian_standard_error(covariance: FloatArray, dx: int, dof: float) -> floa
     float
         Nats. It does not include the error of learning the transforms themselves.
     """
-    small, large = sorted((dx, len(covariance) - dx))
-    share = adjusted_canonical_correlations(covariance, dx, dof)[0].mean()
+    share = float(adjusted_canonical_correlations(covariance, dx, dof)[0].mean())
+    return wishart_error(dx, len(covariance) - dx, dof, share)
+
+
+def wishart_error(dx: int, dy: int, dof: float, share: float = 0.0) -> float:
+    """Standard error of the closed form, in nats, of independent sides, or where a share of dimensions is correlated.
+
+    It is 0 if there are no columns.
+    """
+    small, large = sorted((dx, dy))
     i = np.arange(small)
     before = polygamma(1, (dof - i) / 2.0).sum()
     after = polygamma(1, np.maximum(dof - large - i, 0.5) / 2.0).sum()
-    return float(0.5 * np.sqrt(after + (2.0 * share - 1.0) * before))
+    return float(0.5 * np.sqrt(max(after + (2.0 * share - 1.0) * before, 0.0)))
 
 
 # --- many pairs of columns at once ------------------------------------------------------------------------------------

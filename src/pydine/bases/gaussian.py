@@ -9,21 +9,17 @@ import numpy as np
 
 from pydine.bases.base import FittedBase, or_independent
 from pydine.bases.closed_form import (
-    SMALLEST_VARIANCE,
+    RankEffect,
     gaussian_information,
     gaussian_standard_error,
-    is_singular,
     rank_effect,
     wishart_bias,
     without_chance,
 )
 from pydine.bases.elliptical import EllipticalRatio
 from pydine.latents.flows import Latents
+from pydine.latents.raw import not_normal
 from pydine.types import FloatArray
-
-# answer: the ratio of the values' deviation between partitions to that between the folds of one partition: the error
-# derived with it is 0.6 to 1.9 times what benchmarks/partitions.py measures.
-FOLD_FACTOR = 1.25
 
 
 @dataclass(frozen=True)
@@ -35,10 +31,14 @@ class GaussianBase:
     folds : int
     corrected : bool
         Whether the biases of the closed form and of ranks are subtracted.
+    raw : bool
+        Whether latents are on the scale of the data, and not scores of ranks. Then held-out rows have to pay for
+        columns that are not normal.
     """
 
     folds: int = 3
     corrected: bool = True
+    raw: bool = False
 
     def fit(self, latents: Latents) -> FittedBase:
         """Apply the closed form to the latents' covariance."""
@@ -46,17 +46,17 @@ class GaussianBase:
         covariance = latents.cross_product / dof
         # As many independent rows would have the same variance: log-ratios are the closed form's influence function.
         ratio = EllipticalRatio(covariance, np.inf, dx)
-        effect = latents.rows.effect(ratio.of(latents.both))[0]
+        effect = latents.rows.effect_of(lambda: ratio.of(latents.both))
         dof = max(dof / effect, len(covariance) + 1.0)
         value, error = gaussian_information(covariance, dx), gaussian_standard_error(covariance, dx, dof)
         details: dict[str, object] = {}
         chance = wishart_bias(dx, dy, dof) if self.corrected else 0.0
         if self.corrected:
-            ranks = rank_effect(covariance, dx, dof, latents.n_rows)
+            ranks = RankEffect(0.0, 1.0) if self.raw else rank_effect(covariance, dx, dof, latents.n_rows)
             details = {"wishart_bias": chance, "rank_bias": ranks.bias * effect}
             value, error = value - chance - ranks.bias * effect, error * ranks.inflation
-        held_out = partial(self._held_out, latents, effect)
-        return FittedBase("gaussian", value, error, ratio, held_out, details, chance=chance)
+        name, held_out = "raw" if self.raw else "gaussian", partial(self._held_out, latents, effect)
+        return FittedBase(name, value, error, ratio, held_out, details, chance=chance)
 
     def _held_out(self, latents: Latents, effect: float) -> FloatArray:
         """Log-ratios with the bias-corrected covariance of the other folds, mixed with independence.
@@ -75,33 +75,5 @@ class GaussianBase:
             free = max(dof / effect, len(both) + 1.0)
             learned = without_chance((total - part @ part.T) / dof + own, dx, free)
             ratios[rows] = EllipticalRatio(learned, max(free - len(both) + 1.0, 1.0), dx).of(both[:, rows])
-        return or_independent(ratios, folds)
-
-
-def algorithmic_error(latents: Latents) -> float:
-    """Standard deviation of the closed form, in nats, over the arbitrary choice of which rows are in which fold.
-
-    Each fold's models by themselves would give another value, and the deviation of these values tells that of the
-    values of whole partitions.
-    """
-    if latents.fold_products is None:
-        return 0.0
-    values = [
-        gaussian_information(product, latents.dimensions[0])
-        for product in latents.fold_products
-        if not is_singular(product)  # columns may coincide in the latents of one fold and differ in those of all folds
-    ]
-    return FOLD_FACTOR * float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-
-
-def algorithmic_errors(fold_products: FloatArray) -> FloatArray:
-    """`algorithmic_error` of all pairs of columns, from each fold's cross-products, (folds, p, p) to (p, p)."""
-    scales = np.sqrt(np.einsum("kii->ki", fold_products))
-    return fold_errors((fold_products / (scales[:, :, None] * scales[:, None, :])) ** 2)
-
-
-def fold_errors(squares: FloatArray) -> FloatArray:
-    """`algorithmic_error` of pairs, from their squared correlations in each fold's latents, (folds, ...) to (...)."""
-    values = -0.5 * np.log(np.maximum(1.0 - squares, SMALLEST_VARIANCE))
-    errors: FloatArray = FOLD_FACTOR * np.std(values, axis=0, ddof=1)
-    return errors
+        held = or_independent(ratios, folds)
+        return held - not_normal(both) if self.raw else held

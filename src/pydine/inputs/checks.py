@@ -14,6 +14,10 @@ from pydine.inputs.columns import Columns
 
 # Rows that are needed beyond the number of columns, for the covariance to have degrees of freedom left.
 SPARE_ROWS = 10
+# answer: most directions of a side; one with more columns is reduced to those that stand out. Flows of so many columns
+# given each other take a second, and hardly any shape is learned of more.
+MOST_DIRECTIONS = 20
+TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
 # A column has ties to speak of when more than this share of its rows have a value in common with another row.
 TIED_SHARE = 0.05
 # Sums of squares of what lies between stay clear of float64's overflow and underflow, whatever n.
@@ -138,6 +142,22 @@ def warn_left_out(reasons: Mapping[str, str]) -> None:
     shown = [f"{where} {reason}" for where, reason in list(reasons.items())[:5]]
     more = f", and {len(reasons) - 5} more" if len(reasons) > 5 else ""
     warnings.warn(f"Left out: {'; '.join(shown)}{more}.", LeftOutWarning, stacklevel=level_of_caller())
+
+
+def check_rows(labels: Sequence[str], n: int, needed: int, columns: int, n_dropped: int = 0) -> None:
+    """Refuse n rows of so many columns together if an estimate needs more, which counts `needed` of the columns."""
+    if n >= needed + SPARE_ROWS:
+        return
+    rows, who = f"{n} rows" + (f" ({n_dropped} with NaN or infinity were left out)" if n_dropped else ""), enumeration
+    if columns > n:
+        raise ValueError(
+            f"{who(labels)} have {columns} columns together but only {rows}, and with more dimensions than rows "
+            f"nothing can be estimated; pass more rows or fewer columns{TRANSPOSE_HINT}."
+        )
+    raise ValueError(
+        f"{who(labels)} must have at least {needed + SPARE_ROWS} rows, {SPARE_ROWS} more than their columns "
+        f"together, but have {rows}; pass more rows or fewer columns."
+    )
 
 
 def enumeration(items: Sequence[object]) -> str:

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.inputs.checks import (
+    MOST_DIRECTIONS,
     SPARE_ROWS,
+    TRANSPOSE_HINT,
     Kept,
     check_nan_policy,
     check_range,
+    check_rows,
     enumeration,
     finite_rows,
     tied_share,
@@ -40,7 +43,6 @@ from pydine.inputs.kinds import (
 from pydine.inputs.table import Question, Table
 from pydine.sampling import INDEPENDENT, Rows
 
-TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
 NAMES_HINT = ", or pass data= if these are the names of columns"
 REST = "rest"
 
@@ -172,21 +174,10 @@ def _check_shapes(blocks: Sequence[Columns]) -> None:
 
 
 def _check_rows(blocks: Sequence[Columns], n_dropped: int) -> None:
-    n = len(blocks[0].values)
-    columns = sum(len(block.names) for block in blocks)
-    if n >= columns + SPARE_ROWS:
-        return
-    labels = enumeration([block.label for block in blocks])
-    rows = f"{n} rows" + (f" ({n_dropped} with NaN or infinity were left out)" if n_dropped else "")
-    if columns > n:
-        raise ValueError(
-            f"{labels} have {columns} columns together but only {rows}, and with more dimensions than rows "
-            f"nothing can be estimated; pass more rows or fewer columns{TRANSPOSE_HINT}."
-        )
-    raise ValueError(
-        f"{labels} must have at least {columns + SPARE_ROWS} rows, {SPARE_ROWS} more than their columns "
-        f"together, but have {rows}; pass more rows or fewer columns."
-    )
+    """Refuse too few rows for the columns that are left of sides of many, and for those given."""
+    widths = [len(block.names) for block in blocks]
+    columns = sum(min(width, MOST_DIRECTIONS) for width in widths[:2]) + sum(widths[2:])
+    check_rows([block.label for block in blocks], len(blocks[0].values), columns, sum(widths), n_dropped)
 
 
 def _as_table(blocks: Sequence[Columns], kept: Kept, codings: Codings, rows: Rows = INDEPENDENT) -> Table:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray, must_fit
 from pydine.units.rows import SEED, Arrangement, outwards, some_of
-from pydine.units.rungs.quadratic import quadratic
+from pydine.units.rungs.additive import additive
 
 # answer: number of bumps around rows of z; the shares of degrees of freedom in `projection` limit how many are used.
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
@@ -25,6 +25,9 @@ COLUMN_WAVES, HALF_PERIOD = 8, 4.0
 COLUMN_SMOOTHNESS = 0.7  # answer: lengthscale of the prior for functions of one column, in scores
 # answer: with more than MOST_UNITS units, SKETCHES random combinations of what they learned are used, to save time.
 MOST_UNITS, SKETCHES = 40, 200
+# answer: most functions of a kind, beside the number of rows; a kind with more is left out. Of more functions than rows
+# can tell apart, the order of choice alone would say which are used. The number saves time: all pairs of 60 columns.
+MOST_FUNCTIONS = 1800
 # answer: the cubes of z are always used if they and z take at most this share of the rows' degrees of freedom.
 CUBIC_SHARE = 0.05
 FARTHEST_SCORE = 10.0  # guard: scores are clipped to it; no sample reaches it
@@ -82,6 +85,8 @@ class FunctionsOfZ:
         Of columns as they are seen.
     seen : Arrangement
         The order and signs in which all functions but the learned ones see the columns of z.
+    most : int
+        Polynomials, products of two columns and waves are left out, each kind by itself, if there are more of them.
     """
 
     dz: int
@@ -89,6 +94,7 @@ class FunctionsOfZ:
     learned: tuple[Learned, ...] | None
     centres: FloatArray
     seen: Arrangement
+    most: int = MOST_FUNCTIONS
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
@@ -108,7 +114,7 @@ class FunctionsOfZ:
         seen = Arrangement.beside(z, z[:0] if sides is None else sides)
         arranged = seen(z)
         centres = arranged[:, some_of(outwards(arranged), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
-        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres, seen)
+        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
 
     @property
     def n_always(self) -> int:
@@ -140,10 +146,15 @@ class FunctionsOfZ:
         """
         if self.learned is None:
             return []
-        polynomials, learned = len(quadratic(z[:, :1])) - self.dz, sum(unit.n_features for unit in self.learned)
-        frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, COLUMN_WAVES + 1)
+        polynomials, waves = len(_polynomials(z[:, :1], self.most)), COLUMN_WAVES if self._has_waves else 0
+        learned = sum(unit.n_features for unit in self.learned)
+        frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, waves + 1)
         fading = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
         return [np.ones(polynomials), np.ones(learned), fading, np.ones(self.centres.shape[1])]
+
+    @property
+    def _has_waves(self) -> bool:
+        return self.dz * COLUMN_WAVES <= self.most
 
     def _kinds(self, z: FloatArray, *, bumps: bool = True) -> dict[str, list[FloatArray]]:
         """Arrays (n, q_i) by kind; z is clipped beyond any score that a sample can have, so that they stay finite."""
@@ -156,11 +167,28 @@ class FunctionsOfZ:
             return {"always": always}
         return {
             "always": always,
-            "polynomials": [quadratic(z)[self.dz :].T],
+            "polynomials": [_polynomials(z, self.most).T],
             "learned": [part for unit in self.learned for part in unit.features(given)],
-            "column waves": [_column_waves(z)],
+            "column waves": [_column_waves(z)] if self._has_waves else [],
             "bumps": [_bumps(z, self.centres)] if bumps else [],
         }
+
+
+def _polynomials(z: FloatArray, most: int) -> FloatArray:
+    """Polynomials of each column and of their radius, and products of every two columns, (dz, n) to (q, n).
+
+    Either are left out if they are more than `most`.
+    """
+    (dz, n), curves = z.shape, additive(z)[len(z) :]
+    curves = curves[: len(curves) if len(curves) <= most else 0]
+    products = dz * (dz - 1) // 2
+    products = products if products <= most else 0
+    found, stop = np.empty((len(curves) + products, n)), len(curves)
+    found[:stop] = curves
+    for i in range(dz - 1 if products else 0):
+        start, stop = stop, stop + dz - 1 - i
+        np.multiply(z[i], z[i + 1 :], out=found[start:stop])
+    return found
 
 
 def _bumps_across(z: FloatArray, centres: FloatArray) -> FloatArray:

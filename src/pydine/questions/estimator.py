@@ -21,6 +21,7 @@ from pydine.inputs.columns import Source, read_columns
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import labels_of, read_question, read_rows
+from pydine.latents.directions import Directions
 from pydine.latents.flows import RankFlow
 from pydine.latents.kinds.indicators import PlainGiven, PlainQuestion
 from pydine.latents.paper import PaperFlow
@@ -36,6 +37,7 @@ MAPS = {
     "flow_": RankFlow | PaperFlow | MixedRows,
     "_new_rows": NewRows | MixedRows,
     "_columns": tuple[list[int], list[int], list[int]],
+    "_directions": tuple[Directions, Directions] | None,
 }
 LEARNED = {
     "information_": InformationEstimate,
@@ -80,7 +82,7 @@ class DINE(BaseEstimator):
         Folds of the cross-validation (ladder only).
     weight_decay : float, default=0.67
         Precision of the normal prior of the networks' weights (ladder only).
-    max_iter : int, default=150
+    max_iter : int, default=500
         Most iterations in the training of a network; early stopping by held-out rows may end it sooner.
     max_rows : int, default=30000
         Rows that flows learn from at most; every row is still mapped and counted (ladder only).
@@ -207,6 +209,7 @@ class DINE(BaseEstimator):
         self._dimensions = question.dimensions
         self._verdict = answer if isinstance(answer, Verdict) else None
         self._as_numbers: PlainGiven | None = None
+        self._directions: tuple[Directions, Directions] | None = None
         self.tuning_: list[dict[str, Any]] = []
         self.flow_: RankFlow | PaperFlow | MixedRows
         self._new_rows: NewRows | MixedRows
@@ -221,9 +224,13 @@ class DINE(BaseEstimator):
             self.tuning_ = [asdict(trial) for trial in answer.trials]
             asked = with_plain_given(question)
             self._as_numbers = asked.as_numbers if isinstance(asked, PlainQuestion) else None
-            self._columns = tuple(
-                [block.index(i) for i in kept] for block, kept in zip(asked.blocks, answer.question.blocks, strict=True)
-            )
+            blocks = zip(asked.blocks, answer.question.blocks, strict=True)
+            if answer.directions is None:
+                self._columns = tuple([block.index(i) for i in kept] for block, kept in blocks)
+            else:  # directions are of all columns of a side, and what is given stands last in their table
+                self._directions, first = answer.directions, len(answer.question.table.names) - len(asked.given)
+                given = [i - first for i in answer.question.given]
+                self._columns = *(list(range(len(block))) for block in asked.blocks[:2]), given
         self.n_features_in_ = question.dimensions[0]
         return self
 
@@ -248,7 +255,8 @@ class DINE(BaseEstimator):
         x_latent, y_latent : ndarray, shapes (n, dx) and (n, dy)
             Finite for finite rows, however far out. Without y, `x_latent` alone. Where a column of x or y is not
             continuous, they are residuals given Z: E[latent | value, Z] of ordered steps, and for labels one column
-            less than there are labels.
+            less than there are labels. Where a side has more than 20 columns, they are those of the directions that
+            stand out of each side, fewer than columns.
         """
         if y is None:
             check_is_fitted(self, "information_")
@@ -259,7 +267,7 @@ class DINE(BaseEstimator):
 
     def _transform(self, rows: tuple[FloatArray, FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         latents = self.flow_.transform(*rows)
-        if isinstance(self.flow_, MixedRows):
+        if isinstance(self.flow_, MixedRows) or self._directions is not None:
             return latents
         filled = []
         for latent, width, kept in zip(latents, self._dimensions, self._columns, strict=False):
@@ -400,4 +408,6 @@ class DINE(BaseEstimator):
         z = z if self._as_numbers is None else self._as_numbers(z)
         values = zip((x, y, z), self._columns, strict=True)
         x, y, z = (np.ascontiguousarray(block[:, columns]) for block, columns in values)
+        if self._directions is not None:
+            x, y = (along(side) for along, side in zip(self._directions, (x, y), strict=True))
         return x, y, z

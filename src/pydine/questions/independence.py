@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -137,6 +137,10 @@ def independence_test(
         every = in_words(np.full(len(BLOCKS), answer.pvalue), bool(question.given))
         return IndependenceTestResult(answer.value, answer.pvalue, information, **asked, block_pvalues=every)
     found = _found(table or answer.latents, statistic, method, n_permutations, pvalue_formula, algorithm != "paper")
+    if isinstance(answer, Fit) and answer.directions is not None:
+        # The leading directions, or all columns at once in a line: twice the smaller p-value (Bonferroni).
+        linear = float(np.exp(cast(float, information.details["linear_log_pvalue"])))
+        found["pvalue"] = max(min(1.0, 2.0 * min(found["pvalue"], linear)), float(np.finfo(np.float64).tiny))
     return IndependenceTestResult(estimate=information, **found, **asked)
 
 

@@ -21,7 +21,7 @@ from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
 from pydine.inputs import table
 from pydine.inputs.kinds import Kind
-from pydine.latents import flows, functions, paper, projection, scores
+from pydine.latents import directions, flows, functions, paper, projection, scores
 from pydine.latents.kinds import conditionals, continuous, indicators, levels, nominal, ordinal, question
 from pydine.results import InformationEstimate
 from pydine.units import codes, network, rows, unit
@@ -43,6 +43,7 @@ MODEL = Schema(
         rows.Arrangement,
         rows.View,
         scores.ScoreMap,
+        directions.Directions,
         functions.Sketch,
         functions.FunctionsOfZ,
         projection.Projection,

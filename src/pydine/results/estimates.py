@@ -89,7 +89,8 @@ class InformationEstimate(Record):
         Makes the `PointwiseInformation` that `plot` draws from an estimate; ignored by ``==``.
     errors : tuple of two floats, optional
         Standard errors downwards and upwards, where they differ: what flows have not learned of z yet hides
-        information more often than it adds any. `standard_error` is then their root mean square.
+        information more often than it adds any. `standard_error` is then their root mean square. The latter is
+        infinite where a relation is so sharp that its shape alone, and no further row, says how sharp.
     kinds : tuple of tuple of str, optional
         What the columns of x, of y and of z are: ``"continuous"``, ``"ordinal"`` or ``"nominal"``; empty if all are
         continuous.
@@ -219,7 +220,7 @@ class InformationEstimate(Record):
     def advice(self) -> str:
         """What would help, in a sentence, if what is not learned yet is most of the uncertainty; otherwise empty."""
         parts = self.details.get("uncertainty")
-        if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= max(parts["sampling"], parts["algorithm"]):
+        if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= parts["sampling"]:
             return ""
         return (
             "Most of the uncertainty is in what has not been learned yet: more rows"
@@ -248,7 +249,9 @@ class InformationEstimate(Record):
         parts = [f"{_expression(self.names)} = {self.value:z.4f}{error} nats ({self.bits:z.4f} bits)"]
         if known:
             low, high = self.confidence_interval(0.95)
-            parts.append(f"95% interval [{low:.3f}, {high:.3f}]")
+            is_open = high == math.inf and self.value < math.inf
+            beyond = f", open above as {self.n_samples} rows show no sharper shape" if is_open else ""
+            parts.append(f"95% interval [{low:.3f}, {high:.3f}]{beyond}")
         dropped = f" ({self.n_dropped} rows dropped)" if self.n_dropped else ""
         gain = self.details.get("gain_over_gaussian")
         more = f" ({gain:.3f} nats more than a Gaussian one sees)" if self.base != "gaussian" and gain else ""

@@ -39,7 +39,7 @@ def interval_ends(
     values : float or ndarray
         Estimates in nats; those below zero count as chance around no information.
     below, above : float or ndarray
-        Their standard errors downwards and upwards, in nats.
+        Their standard errors downwards and upwards, in nats. Where the latter is infinite, so is the upper end.
     level : float
         The confidence level, between 0 and 1.
     bounds : float or ndarray
@@ -55,10 +55,11 @@ def interval_ends(
         In nats, and not negative; NaN where an error is unknown, infinite where the value is.
     """
     quantile = quantile_of(level, degrees)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         low, high = _moved(values, below, -quantile, terms), _moved(values, above, quantile, terms)
     high = np.minimum(high, np.maximum(bounds, values))
     is_infinite = np.isinf(values)
+    high = np.where(np.isinf(above), np.maximum(bounds, values), high)  # an error without bound: open above
     return np.where(is_infinite, values, low), np.where(is_infinite, values, high)
 
 

@@ -19,7 +19,7 @@ from pydine.types import FloatArray, IntArray, must_fit
 DIGITS = 12  # guard: of cosines, whose last digits differ between processors
 # answer: most values of a code, least rows of each of them, and most codes that are summed, as 3^9 signs are tried.
 MOST_VALUES, LEAST_ROWS, MOST_CODES = 6, 10, 9
-WAVES = ((2, 1), (3, 1), (4, 1), (5, 1), (5, 2))  # answer: moduli up to 5, and multiples that are not of a smaller one
+MODULI = ((2, 1), (3, 1), (4, 1), (5, 1), (5, 2))  # answer: moduli up to 5, and multiples that are not of a smaller one
 CLEARLY = 1e-3  # answer: chance that any sum is taken for one that the target follows, though it follows none
 MOST_SUMS = 4  # answer: most sums for one target; what follows more of them is noise to any test
 ROWS_AT_ONCE = 1 << 12  # memory: rows of which sums are tried at a time
@@ -50,7 +50,7 @@ class Sums:
         """Refuse parts that do not fit each other, and more of them than are ever made: files name them as well."""
         fits = len(self.columns) == len(self.values) and all(0 < len(v) <= MOST_VALUES for v in self.values)
         must_fit(self, fits and min(self.columns, default=0) >= 0 and len(self.sums) <= MOST_SUMS)
-        moduli = {m for m, _ in WAVES}
+        moduli = {m for m, _ in MODULI}
         must_fit(
             self, all(m in moduli and len(each) == len(self.columns) and {*each} <= {-1, 0, 1} for m, each in self.sums)
         )
@@ -129,7 +129,7 @@ def _clearest(left: FloatArray, places: IntArray) -> tuple[int, Signs] | None:
     The squared sum of products with a wave, over its expectation, is exponential if the target does not follow it.
     """
     (k, n), half, best, most, tried = places.shape, len(places) // 2, None, 0.0, 0
-    for m, h in WAVES:
+    for m, h in MODULI:
         roots = np.exp((2j * np.pi * h / m) * np.arange(m)).astype(np.complex64)
         total: NDArray[np.complex64] | None = None
         for start in range(0, n, ROWS_AT_ONCE):

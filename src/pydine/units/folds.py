@@ -9,7 +9,7 @@ import numpy as np
 from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray
 from pydine.units.rows import some_of
-from pydine.units.rungs.linear import LINEAR
+from pydine.units.rungs.linear import SCALE
 from pydine.units.rungs.rung import Lesson, Rung
 from pydine.units.settings import LadderSettings
 from pydine.units.steps import marginal_log_density, middles
@@ -103,4 +103,4 @@ class Fold:
 
     def _linear(self) -> Model:
         """The linear rung's model, which networks start from even if it has no weight in the mixture."""
-        return self.fit(LINEAR)[0]
+        return self.fit(SCALE)[0]

@@ -86,5 +86,5 @@ class Stack:
         optimism = max(total(seen - held[rows]) / len(rows), 0.0)
         rate = 2.0 * DERIVATIVES / (2.0 * DERIVATIVES + len(context))
         curved = unit.nonlinear_weight
-        linear = max(1.0 - unit.marginal_weight - curved, 0.0)
+        linear = unit.rung_weights.get("scale", 0.0)
         return replace(unit, unlearned=(0.5 * linear + curved / (2.0**rate - 1.0)) * optimism), held

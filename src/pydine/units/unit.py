@@ -119,7 +119,7 @@ class FittedUnit:
     @property
     def nonlinear_weight(self) -> float:
         """Total weight of the rungs above the linear one."""
-        return sum(w for name, w in self.rung_weights.items() if name not in ("marginal", "linear"))
+        return sum(w for name, w in self.rung_weights.items() if name not in ("marginal", "linear", "scale"))
 
     def latent(self, target: FloatArray, context: FloatArray) -> FloatArray:
         """Map rows to standard normal latents: Phi^-1 of the transformer (paper, "Base distribution").

@@ -26,14 +26,14 @@ def lesson(settings=SETTINGS, held=None):
 @pytest.mark.parametrize(
     ("c", "n", "changes", "expected"),
     [
-        (1, 300, {}, ["linear", "additive", "network", "network", "waves", "wide"]),
-        (2, 300, {}, ["linear", "additive", "quadratic", "index", "curved index", *2 * ["network"], "waves", "wide"]),
-        (2, 2, {"wide_networks": 0}, ["linear", "additive", "index", "curved index", "network", "network"]),
-        (2, 300, {"networks": 0, "wide_networks": 0}, ["linear", "additive", "quadratic"]),
-        (1, 300, {"networks": 0, "wide_networks": 2}, ["linear", "additive", "wide", "wide"]),
-        (1, 3000, {"wide_networks": 0}, ["linear", "additive", *2 * ["network"], "waves", *LARGER[:2]]),
-        (1, 30_000, {"wide_networks": 0}, ["linear", "additive", *2 * ["network"], "waves", *LARGER]),
-        (1, 30_000, {"networks": 0, "wide_networks": 0}, ["linear", "additive"]),
+        (1, 300, {}, ["linear", "scale", "additive", "network", "network", "waves", "wide"]),
+        (2, 300, {}, ["linear", "scale", "additive", "index", "curved index", *2 * ["network"], "waves", "wide"]),
+        (2, 2, {"wide_networks": 0}, ["linear", "scale", "additive", "index", "curved index", "network", "network"]),
+        (2, 300, {"networks": 0, "wide_networks": 0}, ["linear", "scale", "additive"]),
+        (1, 300, {"networks": 0, "wide_networks": 2}, ["linear", "scale", "additive", "wide", "wide"]),
+        (1, 3000, {"wide_networks": 0}, ["linear", "scale", "additive", *2 * ["network"], "waves", *LARGER[:2]]),
+        (1, 30_000, {"wide_networks": 0}, ["linear", "scale", "additive", *2 * ["network"], "waves", *LARGER]),
+        (1, 30_000, {"networks": 0, "wide_networks": 0}, ["linear", "scale", "additive"]),
     ],
 )
 def test_from_plain_to_rich(c, n, changes, expected):

@@ -23,6 +23,9 @@ WARP_PRECISION = 1000.0
 # answer: initial slope of the hidden units, and the centre of the outermost of them along the index, which has a
 # deviation of about 1: they cover all but the outer tenth at either end.
 INDEX_SLOPE, OUTERMOST = 0.8, 1.3
+# answer: most columns among which a direction of curvature is sought: it takes the cube of their number, and rows for
+# so many second moments are seldom there.
+MOST_BENT = 150
 SHORTEST = 1e-12  # guard: least length of a direction, to divide by
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -43,4 +43,24 @@ class ExpandedRung(Rung):
         return trained(self, Network.linear(c, k), start, decay, lesson, expanded)
 
 
-LINEAR = ExpandedRung("linear")
+@dataclass(frozen=True)
+class LocationRung(Rung):
+    """A linear location, with noise of one shape everywhere: a ridge regression, and a mixture of its residuals.
+
+    What is linear in z is projected out of the latents exactly, so whatever this rung misses of it does no harm.
+    """
+
+    iterations: int = LINEAR_ITERATIONS
+    is_tuned: ClassVar[bool] = False
+
+    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+        """See `Rung`."""
+        (c, n), k = lesson.x.shape, lesson.settings.components
+        location, spread = ridge(middles(lesson.t), lesson.x, np.full(c, LINEAR_PRECISION))
+        start, decay = side_by_side(0.0, max(spread, LEAST_DEVIATION), k), np.full(3 * k, LINEAR_PRECISION / n)
+        residuals = replace(lesson, t=lesson.t - location @ lesson.x)
+        noise, steps = trained(self, Network.linear(0, k), start, decay, residuals, lesson.x[:0])
+        return Model(Network.linear(c, k), np.concatenate([location, np.zeros(c), noise.theta]), self.expansion), steps
+
+
+LINEAR, SCALE = LocationRung("linear"), ExpandedRung("scale")

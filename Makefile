@@ -125,6 +125,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/mixed_speed.py  speed on columns of any kind, beside phik, ppscore and CMIknnMixed"
 	@echo "  $(BIN)/python benchmarks/beyond_normal.py --samples DIR  a public benchmark (samples: beyond_normal_peers.py)"
 	@echo "  $(BIN)/python benchmarks/pairwise.py     all pairs of a table: time and memory, beside peers"
+	@echo "  $(BIN)/python benchmarks/graphs.py            causal graphs of up to 107 columns: time, edges, intervals, stability"
 	@echo "  $(BIN)/python benchmarks/causal_discovery.py  skeletons of random graphs with PC, beside other tests"
 	@echo "  $(BIN)/python benchmarks/selection.py    Markov blankets and scores of selected features, beside peers"
 	@echo "  $(BIN)/python benchmarks/wide.py         all pairs of 10,000 columns: time and memory"

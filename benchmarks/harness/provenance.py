@@ -12,6 +12,7 @@ from harness.imports import Package
 PACKAGE = Path(pydine.__file__).parent
 ALL, ESTIMATES, TESTS = "all", "estimates", "tests"
 MIXED_ESTIMATES, MIXED_TESTS = "estimates of any kind", "tests of any kind"
+GRAPHS = "causal graphs"
 
 
 class Scope(NamedTuple):
@@ -56,6 +57,7 @@ SCOPES = {
     ESTIMATES: Scope(("mutual_information", "DINE"), (*_SHOWN, *_KEPT, *_OF_KINDS, "pydine.nulls")),
     TESTS: Scope(("independence_test",), (*_SHOWN, *_KEPT, *_OF_KINDS, *_BESIDE_TESTS)),
     MIXED_ESTIMATES: Scope(("mutual_information", "DINE"), (*_SHOWN, *_KEPT, "pydine.nulls")),
+    GRAPHS: Scope(("causal_graph",), (*_SHOWN, *_KEPT)),
     MIXED_TESTS: Scope(("independence_test",), (*_SHOWN, *_KEPT, *_BESIDE_TESTS)),
 }
 

@@ -12,6 +12,7 @@ from pydine._version import __version__
 if TYPE_CHECKING:
     from pydine.answers.policy import DeterminedWarning
     from pydine.inputs.checks import TiesWarning
+    from pydine.questions.causal_graph import causal_graph
     from pydine.questions.estimator import DINE
     from pydine.questions.independence import independence_test
     from pydine.questions.lags import lagged_information, transfer_information
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
     from pydine.questions.pairwise import pairwise_information
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed.refining import SampledWarning
-    from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
+    from pydine.results import (
+        CausalGraph,
+        IndependenceTestResult,
+        InformationEstimate,
+        PairwiseInformation,
+        PointwiseInformation,
+    )
     from pydine.results.lags import LaggedInformation, TransferInformation
     from pydine.work.cache import UnitCache
 
 __all__ = [
     "DINE",
+    "CausalGraph",
     "ConditionalSelector",
     "DeterminedWarning",
     "IndependenceTestResult",
@@ -39,6 +47,7 @@ __all__ = [
     "UnitCache",
     "WideInformation",
     "__version__",
+    "causal_graph",
     "independence_test",
     "lagged_information",
     "mutual_information",
@@ -52,6 +61,7 @@ __all__ = [
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
 _HOMES = {
+    "CausalGraph": "pydine.results",
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
     "DeterminedWarning": "pydine.answers.policy",
@@ -66,6 +76,7 @@ _HOMES = {
     "TransferInformation": "pydine.results.lags",
     "UnitCache": "pydine.work.cache",
     "WideInformation": "pydine.results",
+    "causal_graph": "pydine.questions.causal_graph",
     "independence_test": "pydine.questions.independence",
     "lagged_information": "pydine.questions.lags",
     "mutual_information": "pydine.questions.mutual_information",

@@ -111,6 +111,7 @@ def test_a_function_of_another_column_does_not_stop_the_search():
         ({"alpha": "0.05"}, "alpha must be a number strictly between 0 and 1, but got '0.05'"),
         ({"depth": -1}, "depth must be None or an integer of at least 0, but got -1"),
         ({"depth": True}, "depth must be None or an integer of at least 0, but got True"),
+        ({"mvpc": True}, "mvpc=True would test with Fisher's z, whatever the test"),
         ({"statistic": "best"}, "statistic must be 'auto' or 'gaussian' or 'general'"),
     ],
 )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import pydine
 from pydine.integrations.dowhy import DineTest as DowhyTest
+from pydine.integrations.function import DineTest as FunctionTest
 from pydine.integrations.pgmpy import DineTest as PgmpyTest
 from pydine.questions.search import SearchTest, TableTest
 
@@ -216,6 +217,17 @@ def test_pgmpy_s_form():
     assert PgmpyTest(TABLE)(0, 1, [2, 3], significance_level=0.0)  # positions, for an array
     with pytest.raises(ValueError, match="the search asks for the column 'f', which the data of the test do not have"):
         test("a", "f")
+
+
+def test_a_plain_function_of_names():
+    test = FunctionTest(pd.DataFrame(TABLE, columns=list("abcde")))
+    assert test("a", "b", ["d", "c"]) == test("b", "a", {"c", "d"}) == ANSWER.pvalue
+    assert FunctionTest(TABLE)(0, 1, (2, 3)) == ANSWER.pvalue
+    with pytest.raises(ValueError, match="the search asks for the column 'f', which the data of the test do not have"):
+        test("a", "f")
+    with pytest.warns(UserWarning, match="Left out: column 'who' of data"):
+        named = FunctionTest(pd.DataFrame({"who": [f"p{i}" for i in range(150)], "a": TABLE[:, 0], "b": TABLE[:, 1]}))
+    assert named("b", "a") == test("a", "b")
 
 
 def test_dowhy_s_form():

@@ -55,7 +55,7 @@ class GaussianBase:
             ranks = RankEffect(0.0, 1.0) if self.raw else rank_effect(covariance, dx, dof, latents.n_rows)
             details = {"wishart_bias": chance, "rank_bias": ranks.bias * effect}
             value, error = value - chance - ranks.bias * effect, error * ranks.inflation
-        name, held_out = "raw" if self.raw else "gaussian", partial(self._held_out, latents, effect)
+        held_out, name = partial(self._held_out, latents, effect), "raw" if self.raw else "gaussian"
         return FittedBase(name, value, error, ratio, held_out, details, chance=chance)
 
     def _held_out(self, latents: Latents, effect: float) -> FloatArray:

@@ -119,6 +119,11 @@ def pc(
         raise ValueError(f"alpha must be a number strictly between 0 and 1, but got {alpha!r}.")
     if depth is not None and (not is_integer(depth) or depth < 0):
         raise ValueError(f"depth must be None or an integer of at least 0, but got {depth!r}.")
+    if options.get("mvpc"):
+        raise ValueError(
+            "mvpc=True would test with Fisher's z, whatever the test; pass nan_policy='omit' to pydine.causal_graph, "
+            "where every test uses the rows that it has."
+        )
     test = TableTest(
         data,
         cache=cache,

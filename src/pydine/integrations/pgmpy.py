@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from pydine.inputs.columns import Source
 from pydine.questions.search import TableTest
 from pydine.work.cache import UnitCache
 
@@ -39,7 +38,6 @@ class DineTest:
 
     def __init__(self, data: Any, **options: Any) -> None:
         self._test = TableTest(data, **options)
-        self._positions = {name: i for i, name in enumerate(Source.read(data).names)}
 
     @property
     def cache(self) -> UnitCache:
@@ -50,15 +48,7 @@ class DineTest:
         self, X: Hashable, Y: Hashable, Z: Iterable[Hashable] = (), significance_level: float = 0.05, **_: Any
     ) -> bool:
         """Whether X may be independent of Y given Z at the level; what else older versions pass is not needed."""
-        x, y, *z = (self._position(name) for name in (X, Y, *Z))
+        x, y, *z = (self._test.position(name) for name in (X, Y, *Z))
         answer = self._test.ask_columns(x, y, z)
         self.p_value_, self.effect_size_ = answer  # not to be read back here: pgmpy asks from several threads
         return answer.pvalue >= significance_level
-
-    def _position(self, name: Hashable) -> int:
-        if name not in self._positions:
-            raise ValueError(
-                f"the search asks for the column {name!r}, which the data of the test do not have; give both the same "
-                "data."
-            )
-        return self._positions[name]

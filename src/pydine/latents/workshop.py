@@ -26,6 +26,9 @@ from pydine.work.execution import ensure_compiled, run
 from pydine.work.plan import Unit, autoregressive, columnwise, unique
 from pydine.work.tasks import UnitTask
 
+MADE_BYTES = (
+    64 << 20
+)  # memory: of latents that a workshop for tests keeps, for the next question given the same columns
 SPARE_DOF = 10  # answer: degrees of freedom that the functions of z leave, beside one for each latent
 
 
@@ -64,6 +67,7 @@ class Workshop:
         self.settings = settings
         self._cache, self._n_jobs, self._step = cache, n_jobs, step
         self._maps: dict[int, tuple[ScoreMap, FloatArray]] = {}
+        self._made: dict[Unit, Made] | None = None
 
     @property
     def cache(self) -> UnitCache | None:
@@ -85,13 +89,20 @@ class Workshop:
         other._maps = self._maps
         return other
 
+    def for_tests(self, cache: UnitCache | None) -> Workshop:
+        """The same workshop for tests that share units: their latents are kept."""
+        other = self.beside(cache)
+        other._made = {}
+        return other
+
     def watched(self, step: Callable[[], None]) -> Workshop:
         """The same workshop, which calls `step` after every unit that it has fitted."""
         return Workshop(self.table, self.settings, self._cache, self._n_jobs, step)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the cache, `step` and normal scores: a copy in another process is given a cache of its own."""
-        return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}}
+        kept: dict[Unit, Made] | None = None if self._made is None else {}
+        return {**self.__dict__, "_cache": None, "_step": None, "_maps": {}, "_made": kept}
 
     def map_of(self, i: int) -> ScoreMap:
         """The map of the i-th column to its normal scores."""
@@ -193,7 +204,17 @@ class Workshop:
         return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings, rows=rows) for u in units]
 
     def _make(self, units: Sequence[Unit]) -> list[Made]:
-        """Fit units, and map the table's rows with them."""
+        """Fit units, and map the table's rows with them; a workshop for tests makes nothing twice."""
+        if self._made is None:
+            return self._make_anew(units)
+        made = self._made
+        missing = [unit for unit in units if unit not in made]
+        made.update(zip(missing, self._make_anew(missing), strict=True))
+        if len(made) > MADE_BYTES // (4 * 8 * self.table.n_samples):
+            self._made = {unit: made[unit] for unit in units}
+        return [made[unit] for unit in units]
+
+    def _make_anew(self, units: Sequence[Unit]) -> list[Made]:
         tasks = self._tasks(units)
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 

@@ -6,13 +6,14 @@ order in which columns are named: z's columns always enter a flow in the same or
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Self
 
 from pydine.answers.mixed import tested
 from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
+from pydine.inputs.columns import Source
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_variables
@@ -161,6 +162,10 @@ class TableTest(SearchTest):
         super().__init__(**options)
         said = self._dependence
         self.table = read_variables(data, nan_policy=self.nan_policy, kinds=self.kinds, dependence=said).table
+        source, places = Source.read(data), {name: i for i, name in enumerate(self.table.names)}
+        called = zip(source.names, source.select("data", list(source.names)).names, strict=True)
+        # By what the data call columns, which are positions in an array; identifiers are left out.
+        self._places = {key: places[name] for key, name in called if name in places}
         self._workshop = self._settings.workshop(self.table)
 
     @property
@@ -179,6 +184,15 @@ class TableTest(SearchTest):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._workshop = self._settings.workshop(self.table)
+
+    def position(self, name: Hashable) -> int:
+        """Where the column is that the data call so."""
+        if name not in self._places:
+            raise ValueError(
+                f"the search asks for the column {name!r}, which the data of the test do not have; give both the same "
+                "data."
+            )
+        return self._places[name]
 
     def ask_columns(self, i: int, j: int, given: Iterable[int] = ()) -> Answer:
         """Test whether column i is independent of column j given others."""

@@ -17,10 +17,11 @@ from pydine.nulls.pvalues import adjusted
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
 from pydine.report.calibration import FlowFit, check_flows, most_context
+from pydine.report.causes import found_causes
 from pydine.report.correlations import partial_correlations, spearman
 from pydine.report.description import Column, describe
 from pydine.report.points import Points, points_of
-from pydine.results import PairwiseInformation
+from pydine.results import CausalGraph, PairwiseInformation
 from pydine.results.intervals import interval_ends
 from pydine.types import FloatArray
 from pydine.work.cache import UnitCache
@@ -116,6 +117,8 @@ class Report:
         Rank correlations of the same pairs.
     graph : PairwiseInformation or None
         Of all pairs given the rest: its edges are the conditional-independence graph.
+    causes : CausalGraph or None
+        What `pydine.causal_graph` finds; None where columns are many, or rows too few.
     is_linear_graph : bool
         Whether the graph is that of partial correlations of normal scores, which sees lines only.
     why_no_graph : str
@@ -149,6 +152,7 @@ class Report:
     matrix: PairwiseInformation
     spearman: FloatArray
     graph: PairwiseInformation | None
+    causes: CausalGraph | None
     is_linear_graph: bool
     why_no_graph: str
     ranking: tuple[Ranked, ...]
@@ -219,6 +223,7 @@ def make_report(
         matrix, graph, told, n_tests = _adjusted_once(matrix, graph, rest)
         ranking = _ranked(_row(matrix, target), told)
         fits = _fits(whole, kinds, target, ranking, work)
+        causes = found_causes(distinct, work.settings(distinct))
     return Report(
         source=Path(frame.source).name,
         target=target,
@@ -233,6 +238,7 @@ def make_report(
         matrix=matrix,
         spearman=spearman(np.array([_ordered(frame, column) for column in columns])),
         graph=graph,
+        causes=causes,
         is_linear_graph=is_linear,
         why_no_graph=why_no_graph,
         ranking=ranking,

@@ -19,6 +19,7 @@ import numpy as np
 from pydine.inputs.kinds import Kind
 from pydine.report import figures
 from pydine.report.calibration import FlowFit, most_context, n_folds
+from pydine.report.causes import causes
 from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column, moment
 from pydine.report.markup import json_for_script, name, nats, percent, pvalue, quantity, shortened, shown, signed
@@ -329,7 +330,8 @@ def _graph(report: Report, order: list[int]) -> str:
         f"other columns are known{how}. The wider the line, the more is left; lines of the target are coloured. "
         "Columns that are close in the matrix are neighbours here.</p>"
     )
-    return lead + figures.graph(report.graph, around, positions, report.target, report.alpha)
+    drawn = lead + figures.graph(report.graph, around, positions, report.target, report.alpha)
+    return drawn if report.causes is None else drawn + causes(report.causes, report.target)
 
 
 def _fits(report: Report) -> str:

@@ -198,7 +198,9 @@ although together they matter: leave out one at a time.""",
     "The graph": """
 Columns are joined if dependence was found between them given all the others: by flows with up to 12 columns, by partial
 correlations of normal scores and labels, which see lines and shares only, with more. An edge is no arrow, and no proof
-of a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table.""",
+of a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table. With
+up to 12 columns a second picture has arrows: what <code>pydine graph</code> finds, which looks for small sets that make
+columns independent.""",
     "Latent space": """
 Each column is mapped, in order, onto a normal distribution, so that skew, units and outliers are gone and only the
 dependence is left to see: a straight cloud is all that a correlation knows, while bends, rings, wedges and clusters

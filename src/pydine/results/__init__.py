@@ -1,4 +1,4 @@
-"""Frozen answers: an estimate, a test, the information of single rows and that of all pairs."""
+"""Frozen answers: an estimate, a test, the information of single rows and of all pairs, a causal graph."""
 
 from pydine.results.estimates import (
     ConfidenceInterval,
@@ -7,11 +7,15 @@ from pydine.results.estimates import (
     PointwiseInformation,
     default_names,
 )
+from pydine.results.graphs import AbsentEdge, CausalGraph, GraphEdge
 from pydine.results.pairs import PairwiseInformation
 from pydine.results.wide import WideInformation
 
 __all__ = [
+    "AbsentEdge",
+    "CausalGraph",
     "ConfidenceInterval",
+    "GraphEdge",
     "IndependenceTestResult",
     "InformationEstimate",
     "PairwiseInformation",

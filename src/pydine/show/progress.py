@@ -39,3 +39,34 @@ def progress_bar(description: str, total: int, show: bool | None = None) -> Iter
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(description, total=total)
         yield lambda: progress.advance(task)
+
+
+@contextmanager
+def counter(show: bool | None = None) -> Iterator[Callable[[str], None]]:
+    """Show how far work of unknown length has come, in a line on standard error, and give the function that sets it.
+
+    Parameters
+    ----------
+    show : bool or None
+        None: if standard error is a terminal. Where it is none but `show` is true, there is a line for every beginning
+        of the text that is new, up to its first colon.
+    """
+    is_terminal, seen = sys.stderr.isatty(), set[str]()
+    if not (is_terminal if show is None else show):
+        yield lambda _: None
+        return
+
+    def tell(text: str) -> None:
+        if is_terminal:
+            sys.stderr.write(f"\r{text}\x1b[K")
+        elif text.partition(":")[0] not in seen:
+            seen.add(text.partition(":")[0])
+            sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        if is_terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -13,7 +13,7 @@ import os
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -29,6 +29,7 @@ from pydine.units.rows import Arrangement
 from pydine.units.rungs.registry import EXPANSIONS
 from pydine.units.unit import MARGINAL, FittedUnit, Model
 from pydine.work.execution import arrivals
+from pydine.work.kept import KeptNumbers, Numbers
 from pydine.work.tasks import NOTHING, Fitted, UnitTask, fit_task
 
 # What a fitted unit depends on beside its data and settings: all that fits it.
@@ -40,6 +41,7 @@ UNIT = Schema(
 
 MEMORY_BYTES = 256 << 20  # memory: default bound of a cache
 ENTRY_BYTES = 2048  # memory: what Python's own objects of an entry take, approximately
+NUMBERS = "numbers"  # the folder, in that of a cache, for what was computed from units
 UNFINISHED = "unfinished"  # the folder, in that of a cache, for files that are being written
 
 
@@ -109,6 +111,8 @@ class UnitCache:
         self._entries: OrderedDict[str, Fitted] = OrderedDict()
         self._hits = self._misses = self._bytes = self._unwritten = 0
         self._lock = threading.Lock()
+        self._numbers: dict[str, KeptNumbers] = {}
+        self._numbers_in: Path | None = None
         if self.folder is not None:
             _make(self.folder)
             sweep(self.folder / UNFINISHED)
@@ -130,6 +134,13 @@ class UnitCache:
         if isinstance(cache, str | os.PathLike):
             return cls(cache)
         raise ValueError(f"cache must be None, a folder or a pydine.UnitCache, but got {cache!r}.")
+
+    @classmethod
+    def for_numbers(cls, folder: str | os.PathLike[str]) -> UnitCache:
+        """A cache whose numbers are in a folder, and whose units are in memory only."""
+        found = cls()
+        found._numbers_in = Path(folder)
+        return found
 
     def info(self) -> CacheInfo:
         """Hits, misses, and what is held in memory."""
@@ -175,6 +186,21 @@ class UnitCache:
         except TypeError:  # its expansion is not in `EXPANSIONS`, so no file could name it
             return
         except OSError as error:  # the unit was fitted all the same
+            self._tell(error)
+
+    def numbers(self, name: str) -> KeptNumbers:
+        """Numbers that were computed from units, such as p-values, under the name of what they depend on."""
+        with self._lock:
+            if name not in self._numbers:
+                folder = self._numbers_in or self.folder
+                self._numbers[name] = KeptNumbers(None if folder is None else folder / NUMBERS / f"{name}.txt")
+            return self._numbers[name]
+
+    def keep_numbers(self, name: str, entries: Mapping[str, Numbers]) -> None:
+        """Remember such numbers by their keys."""
+        try:
+            self.numbers(name).keep(entries)
+        except OSError as error:
             self._tell(error)
 
     def _tell(self, error: OSError) -> None:

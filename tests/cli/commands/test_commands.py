@@ -92,7 +92,25 @@ def test_graph(folder, tmp_path):
         frozenset(("cause", "outcome")),
     }
     assert {edge["kind"] for edge in record["edges"]} == {"undirected"}
-    assert '"cause" -> "proxy" [dir=none];' in out.read_text()
+    assert all(edge["low"] <= edge["information"] <= edge["high"] for edge in record["edges"])
+    assert '"cause" -> "proxy" [dir=none, label=' in out.read_text()
+
+
+@pytest.mark.slow
+def test_graph_with_what_is_known(folder, tmp_path):
+    columns = [word for name in ("cause", "proxy", "noise", "outcome") for word in ("-c", name)]
+    known = ("--tiers", "cause", "--tiers", "proxy,noise,outcome", "--fdr", "0.05", "--bootstrap", "2")
+    kept = ("--cache", str(tmp_path / "kept"))
+    first, again = (process(folder, "graph", "data.csv", *columns, *known, *kept, "--json") for _ in range(2))
+    edges = json.loads(first.stdout)["edges"]
+    assert {(edge["source"], edge["target"], edge["kind"]) for edge in edges} == {
+        ("cause", "proxy", "directed"),
+        ("cause", "outcome", "directed"),
+    }
+    assert {edge["stability"] for edge in edges} <= {0.0, 0.5, 1.0}
+    assert again.stdout == first.stdout
+    wrong = process(folder, "graph", "data.csv", *columns, "--forbid", "cause:nothing", code=1)
+    assert "--forbid must be like cause:effect, two columns with a colon, but is 'cause:nothing'" in wrong.stderr
 
 
 @pytest.mark.slow

@@ -2,33 +2,89 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydine.cli import options
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import Request
-from pydine.cli.output.answers import answer, facts, page, plain_table, why_few
+from pydine.cli.output.answers import answer, facts, lines_of, page, plain_table, why_few
 from pydine.cli.output.files import check_places
-from pydine.cli.output.graphs import CONFLICTING, DIRECTED, MARKS, UNDIRECTED, Edge, check_suffix, write_graph
+from pydine.cli.output.graphs import check_suffix, write_graph
 from pydine.cli.output.notes import listening, tell
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from pydine.inputs.files import Frame
+    from pydine.results import CausalGraph
+
 EXAMPLES = options.example(
-    "pydine graph patients.csv --alpha 0.01 --out graph.png",
-    "pydine graph patients.csv -c age -c bmi -c glucose --out graph.graphml",
+    "pydine graph patients.csv --out graph.png --cache kept",
+    "pydine graph patients.csv --tiers age,sex --tiers bmi,glucose --tiers outcome --bootstrap 20",
+    "pydine graph patients.csv -c age -c bmi -c glucose --forbid bmi:age --out graph.graphml",
 )
-TAIL, ARROW = -1, 1  # causal-learn's marks at the end of an edge
+ARROW = "CAUSE:EFFECT"
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How the graph is searched."""
+
+    alpha: options.Alpha = 0.01
+    depth: Annotated[
+        int | None,
+        options.of_method(metavar="N", min=0, help="Condition on N columns at most.", show_default=False),
+    ] = None
+    sets: Annotated[
+        int, options.of_method(metavar="N", min=0, help="Try the N likeliest sets of each size; 0 tries all.")
+    ] = 3
+    fdr: Annotated[
+        float | None,
+        options.of_method(metavar="SHARE", help="Keep the share of false edges below this.", show_default=False),
+    ] = None
+    bootstrap: Annotated[
+        int, options.of_method(metavar="N", min=0, help="Search N resampled tables too: how stable edges are.")
+    ] = 0
+    cache: options.Cache = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the graph beforehand."""
+
+    tiers: Annotated[
+        list[str] | None,
+        options.of_data(
+            metavar="COLUMNS",
+            help="Columns that come about at the same time, with commas; give it for each time, the earliest first. "
+            "No column causes an earlier one.",
+        ),
+    ] = None
+    forbid: Annotated[
+        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that cannot be; as often as needed.")
+    ] = None
+    require: Annotated[
+        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that must be; as often as needed.")
+    ] = None
+
+    def arguments(self, names: Sequence[str]) -> dict[str, Any]:
+        """The arguments of `causal_graph`."""
+        return {
+            "tiers": None if not self.tiers else [_listed(text, names) for text in self.tiers],
+            "forbidden": [_arrow("--forbid", text, names) for text in self.forbid or ()],
+            "required": [_arrow("--require", text, names) for text in self.require or ()],
+        }
 
 
 def graph(
     file: options.File,
     *,
     chosen: options.Chosen,
-    alpha: options.Alpha = 0.05,
+    known: Known,
+    searching: Searching,
     work: Distributed,
     reading: options.Reading,
     out: Annotated[
@@ -42,9 +98,10 @@ def graph(
 ) -> None:
     """Which columns may cause which.
 
-    The PC algorithm of causal-learn with pydine's test of conditional independence: columns stay joined if no set of
-    others makes them independent, and an edge has a direction where independence alone settles it. It takes for
-    granted that no common cause is missing from the file.
+    The PC algorithm with pydine's test of conditional independence: columns stay joined if no set of others makes them
+    independent, and an edge has a direction where independence alone settles it. Edges have their strength in nats. It
+    takes for granted that no common cause is missing from the file. With --cache, a search that was interrupted goes
+    on where it was.
     """
     form = printed.form
     if out is not None:
@@ -52,58 +109,60 @@ def graph(
         check_places(file, out, overwrite=overwrite)
     request = Request(file, reading, work.seed)
     frame = request.read_many(request.open(), chosen)
-    whole = frame.complete()  # the search conditions on many sets, so it uses the rows that have all columns
-    constant = dict.fromkeys(whole.constant(), "it is constant in the rows that have all columns")
-    frame, whole = frame.without(constant), whole.without(constant)
     if len(frame) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to compare; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs):
-        from pydine.integrations.causal_learn import pc
-
-        is_watched = sys.stderr.isatty()
-        found = pc(
-            whole,
-            alpha=alpha,
-            random_state=work.seed,
-            n_jobs=work.n_jobs(whole),
-            kinds=frame.kinds,
-            show_progress=is_watched,
-        )
-    names = list(frame)
-    edges = edges_of(found, names)
+        found = _searched(frame, searching, known, work)
     if out is not None:
-        write_graph(out, names, edges)
-    rows = [edge._asdict() for edge in edges]
-    counted = {"n_samples": whole.n_samples, "n_dropped": frame.n_samples - whole.n_samples}
-    record = {**facts(frame), **counted, "alpha": alpha, "names": names, "edges": rows}
-    answer(form, record, rows, lambda: _shown(names, edges, whole.n_samples, alpha), header=Edge._fields, frame=frame)
+        write_graph(out, found)
+    rows = lines_of(found.columns())
+    counted = {"n_samples": found.n_samples, "n_dropped": found.n_dropped, "n_tests": found.n_tests}
+    record = {**facts(frame), **counted, "alpha": searching.alpha, "names": list(found.names), "edges": rows}
+    header = list(found.columns())
+    answer(form, record, rows, lambda: _shown(found), header=header, frame=frame)
     tell(said)
 
 
-def edges_of(found: Any, names: list[str]) -> list[Edge]:
-    """Read the edges of a causal-learn graph: entry (i, j) of its matrix is the mark at i of the edge with j."""
-    marks = found.G.graph
-    edges = []
-    for i in range(len(names)):
-        for j in range(i + 1, len(names)):
-            at_i, at_j = marks[i, j], marks[j, i]
-            if at_i == TAIL and at_j == ARROW:
-                edges.append(Edge(names[i], names[j], DIRECTED))
-            elif at_i == ARROW and at_j == TAIL:
-                edges.append(Edge(names[j], names[i], DIRECTED))
-            elif at_i or at_j:
-                edges.append(Edge(names[i], names[j], UNDIRECTED if at_i == at_j == TAIL else CONFLICTING))
-    return edges
+def _searched(frame: Frame, searching: Searching, known: Known, work: Distributed) -> CausalGraph:
+    from pydine.questions.causal_graph import causal_graph
+
+    return causal_graph(
+        frame,
+        searching.alpha,
+        depth=searching.depth,
+        sets=searching.sets or None,
+        fdr=searching.fdr,
+        bootstrap=searching.bootstrap,
+        cache=searching.cache,
+        n_jobs=work.n_jobs(frame),
+        nan_policy="omit",
+        kinds=frame.kinds,
+        **known.arguments(list(frame)),
+    )
 
 
-def _shown(names: list[str], edges: list[Edge], n_samples: int, alpha: float) -> RenderableType:
-    table = plain_table("", "", "", left=3)
-    table.show_header = False
-    for edge in edges:
-        table.add_row(edge.source, MARKS[edge.kind], edge.target)
-    joined = {name for edge in edges for name in edge[:2]}
-    alone = [name for name in names if name not in joined]
-    legend = "→ may cause, — joined in a direction that the data do not tell, ↔ the tests disagree." if edges else ""
-    apart = f"Joined with nothing: {', '.join(alone)}." if alone else ""
-    count = f"{len(edges)} edges among {len(names)} columns"
-    return page(count, table, legend, apart, how=f"{n_samples:,} rows, PC algorithm at {alpha:g}")
+def _listed(text: str, names: Sequence[str]) -> list[str]:
+    """Names with commas between them, unless the whole is a name."""
+    return [text] if text in names else [part.strip() for part in text.split(",")]
+
+
+def _arrow(option: str, text: str, names: Sequence[str]) -> tuple[str, str]:
+    """A cause and its effect with a colon between them; names may hold colons too."""
+    places = [i for i, letter in enumerate(text) if letter == ":"]
+    splits = [(text[:i].strip(), text[i + 1 :].strip()) for i in places]
+    for cause, effect in splits:
+        if cause in names and effect in names:
+            return cause, effect
+    raise ValueError(f"{option} must be like cause:effect, two columns with a colon, but is {text!r}.")
+
+
+def _shown(found: CausalGraph) -> RenderableType:
+    header = found.header if found.bootstrap else found.header[:-1]
+    table = plain_table(*header, left=1)
+    for row in found.rows():
+        table.add_row(*row[: len(header)])
+    apart = f"Joined with nothing: {', '.join(found.alone)}." if found.alone else ""
+    count = f"{len(found.edges)} edges among {len(found.names)} columns"
+    rate = "" if found.fdr is None else f", false discovery rate {found.fdr:g}"
+    how = f"{found.n_samples:,} rows, PC algorithm at {found.alpha:g}{rate}, {found.n_tests:,} tests"
+    return page(count, table, found.legend, apart, how=how)

@@ -16,6 +16,7 @@ For another kind of dependence, write another class with these methods and have 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar, NamedTuple
@@ -97,6 +98,10 @@ class Rows:
         """The effect on a sum of values (n,), and its degrees of freedom."""
         ratios, degrees = self.effects(values[None], np.ones((1, len(values))))
         return float(ratios[0, 0]), float(degrees[0, 0])
+
+    def effect_of(self, values: Callable[[], FloatArray]) -> float:
+        """The effect on a sum of values (n,), which are made only where it depends on them."""
+        return 1.0 if self.exchangeable else self.effect(values())[0]
 
     def flips(self, n: int, count: int, rng: np.random.Generator) -> FloatArray:
         """Signs (count, n) of rows: those that depend on each other have the same."""

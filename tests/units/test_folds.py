@@ -15,7 +15,7 @@ def test_every_row_is_held_out_once(n):
     target, context = product_data(n)
     held = held_out_rows(target, context, SETTINGS)
     assert len(held) == 3
-    assert sorted(np.concatenate(held)) == list(range(n))
+    assert sorted(np.concatenate([fold.rows for fold in held])) == list(range(n))
 
 
 def test_models_of_every_fold():
@@ -28,7 +28,7 @@ def test_models_of_every_fold():
 def test_the_most_rows_are_what_counts():
     target, context = sine_data(900)
     held = held_out_rows(target, context, replace(SETTINGS, max_rows=300))
-    assert len(set(np.concatenate(held).tolist())) == 300
+    assert len(set(np.concatenate([fold.rows for fold in held]).tolist())) == 300
 
 
 def test_equal_rows_go_by_all_of_their_context():
@@ -40,4 +40,4 @@ def test_equal_rows_go_by_all_of_their_context():
         plain = held_out_rows(target, context, SETTINGS)
         moved = held_out_rows(target, context[:, rows], SETTINGS)
         for one, other in zip(plain, moved, strict=True):
-            np.testing.assert_array_equal(context[:, one], context[:, rows[other]])
+            np.testing.assert_array_equal(context[:, one.rows], context[:, rows[other.rows]])

@@ -238,7 +238,7 @@ class InformationEstimate(Record):
     def __repr__(self) -> str:
         known = not math.isnan(self.standard_error)
         error = f" ± {self.standard_error:.4f}" if known else ""
-        parts = [f"{_expression(self.names)} = {self.value:z.4f}{error} nats ({self.bits:z.4f} bits)"]
+        parts = [f"{expression(self.names)} = {self.value:z.4f}{error} nats ({self.bits:z.4f} bits)"]
         if known:
             low, high = self.confidence_interval(0.95)
             parts.append(f"95% interval [{low:.3f}, {high:.3f}]")
@@ -254,7 +254,7 @@ class InformationEstimate(Record):
         known = f", 95% interval {low:.3f} to {high:.3f} nats" if not math.isnan(self.standard_error) else ""
         dropped = f" ({self.n_dropped:,} rows dropped)" if self.n_dropped else ""
         lines = [f"{self.bits:z.3f} bits{known}", f"{self.base} base, n = {self.n_samples:,}{dropped}"]
-        return card(_expression(self.names), figure(self.value, self.standard_error, "nats"), lines)
+        return card(expression(self.names), figure(self.value, self.standard_error, "nats"), lines)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -312,7 +312,7 @@ class PointwiseInformation(Record):
     def _repr_html_(self) -> str:
         """A card for notebooks."""
         value = figure(self.estimate.value, self.estimate.standard_error, "nats")
-        return card(f"{_expression(self.estimate.names)}, row by row", value, [repr(self).rpartition("; ")[2]])
+        return card(f"{expression(self.estimate.names)}, row by row", value, [repr(self).rpartition("; ")[2]])
 
 
 @dataclass(frozen=True, repr=False)
@@ -457,7 +457,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real)
 
 
-def _expression(names: tuple[tuple[str, ...], ...]) -> str:
+def expression(names: tuple[tuple[str, ...], ...]) -> str:
     """Write I(x; y | z) with the column names, long lists shortened in the middle."""
     x, y, z = (", ".join(_shortened(columns)) for columns in names)
     return f"I({x}; {y} | {z})" if z else f"I({x}; {y})"

@@ -8,7 +8,6 @@ know: that information is not negative, errors that differ downwards and upwards
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -70,11 +69,6 @@ class Terms(NamedTuple):
 def _length(distances: FloatArray, correlations: FloatArray) -> float:
     """The root of the variance of a sum of terms with these signed deviations (k,) and correlations (k, k)."""
     return float(np.sqrt(max(distances @ correlations @ distances, 0.0)))
-
-
-def named(names: Sequence[str]) -> str:
-    """Columns of a side in a sentence."""
-    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 class Contrast(Record):

@@ -12,35 +12,51 @@ from pydine._version import __version__
 if TYPE_CHECKING:
     from pydine.answers.policy import DeterminedWarning
     from pydine.inputs.checks import TiesWarning
+    from pydine.questions.comparing import compare, compare_groups
+    from pydine.questions.correlating import corr
     from pydine.questions.estimator import DINE
     from pydine.questions.independence import independence_test
+    from pydine.questions.interactions import interaction
     from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
+    from pydine.questions.planning import detectable_information, rows_needed
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed.refining import SampledWarning
     from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
+    from pydine.results.contrasts import Difference
+    from pydine.results.interactions import Interaction
+    from pydine.results.power import Power
     from pydine.work.cache import UnitCache
 
 __all__ = [
     "DINE",
     "ConditionalSelector",
     "DeterminedWarning",
+    "Difference",
     "IndependenceTestResult",
     "InformationEstimate",
+    "Interaction",
     "PairwiseInformation",
     "PointwiseInformation",
+    "Power",
     "Ranking",
     "SampledWarning",
     "TiesWarning",
     "UnitCache",
     "WideInformation",
     "__version__",
+    "compare",
+    "compare_groups",
+    "corr",
+    "detectable_information",
     "independence_test",
+    "interaction",
     "mutual_information",
     "mutual_information_score",
     "pairwise_information",
     "pointwise_information",
     "rank",
+    "rows_needed",
     "wide_information",
 ]
 
@@ -49,21 +65,30 @@ _HOMES = {
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
     "DeterminedWarning": "pydine.answers.policy",
+    "Difference": "pydine.results.contrasts",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
+    "Interaction": "pydine.results.interactions",
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
+    "Power": "pydine.results.power",
     "Ranking": "pydine.questions.ranking",
     "SampledWarning": "pydine.questions.streamed.refining",
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.work.cache",
     "WideInformation": "pydine.results",
+    "compare": "pydine.questions.comparing",
+    "compare_groups": "pydine.questions.comparing",
+    "corr": "pydine.questions.correlating",
+    "detectable_information": "pydine.questions.planning",
     "independence_test": "pydine.questions.independence",
+    "interaction": "pydine.questions.interactions",
     "mutual_information": "pydine.questions.mutual_information",
     "mutual_information_score": "pydine.questions.selection",
     "pairwise_information": "pydine.questions.pairwise",
     "pointwise_information": "pydine.questions.mutual_information",
     "rank": "pydine.questions.ranking",
+    "rows_needed": "pydine.questions.planning",
     "wide_information": "pydine.questions.wide",
 }
 

@@ -16,13 +16,11 @@ from pydine.nulls.moments import shares_of
 
 MOST_ROWS = 1e9  # guard: what is asked for is refused if it needs more rows
 LEAST_INFORMATION, MOST_INFORMATION = 1e-9, 20.0  # guard: between which what is detectable is looked for, in nats
-STEPS = 400  # guard: quantiles of the first block's statistic over which the power is averaged
+STEPS = 100  # guard: quantiles of the first block's statistic over which the power is averaged
 GIVEN_DOF = 3.5  # answer: degrees of freedom that projecting functions of a given column out takes: 3.4 to 3.6
 
 
-def power_of(
-    information: float, rows: float, dimensions: tuple[int, int, int], alpha: float, statistic: str
-) -> float:
+def power_of(information: float, rows: float, dimensions: tuple[int, int, int], alpha: float, statistic: str) -> float:
     """The probability that independence is rejected.
 
     Parameters

@@ -70,9 +70,7 @@ def compare(
     'a tells more'
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    table, places = read_sides(
-        {"a": a, "b": b, "y": y, "given": given}, data=data, nan_policy=nan_policy, kinds=kinds
-    )
+    table, places = read_sides({"a": a, "b": b, "y": y, "given": given}, data=data, nan_policy=nan_policy, kinds=kinds)
     questions = [Question(table, places[side], places["y"], places["given"]) for side in ("a", "b")]
     first, second = (", ".join(question.names[0]) for question in questions)
     return difference_of(answer_all(questions, settings), (first, second))

@@ -164,7 +164,8 @@ def _read_blocks(sides: Mapping[str, Any], data: Any, *, omit: bool) -> tuple[li
 
 def _places(blocks: Sequence[Columns], sides: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """The columns of each argument in a table of these blocks; none for those that were left out."""
-    places, start = dict[str, tuple[int, ...]].fromkeys(sides, ()), 0
+    places: dict[str, tuple[int, ...]] = dict.fromkeys(sides, ())
+    start = 0
     for block in blocks:
         places[block.label] = tuple(range(start, start + len(block.names)))
         start += len(block.names)

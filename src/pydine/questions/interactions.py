@@ -69,5 +69,6 @@ def interaction(
     asked = (((*one, *other), z), (one, z), (other, z), (one, (*other, *z)), (other, (*one, *z)))
     parts = answer_all([Question(table, x, target, held) for x, held in asked], settings)
     labels = tuple(", ".join(table.names[i] for i in side) for side in (one, other))
-    estimates = [part.estimate for part in parts]
-    return Interaction(*estimates, (labels[0], labels[1]), correlations_of(parts[:3]))
+    together, first, second, first_beyond, second_beyond = (part.estimate for part in parts)
+    correlations = correlations_of(parts[:3])
+    return Interaction(together, first, second, first_beyond, second_beyond, (labels[0], labels[1]), correlations)

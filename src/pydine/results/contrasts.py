@@ -68,7 +68,7 @@ class Terms(NamedTuple):
 
 def _length(distances: FloatArray, correlations: FloatArray) -> float:
     """The root of the variance of a sum of terms with these signed deviations (k,) and correlations (k, k)."""
-    return float(np.sqrt(max(distances @ correlations @ distances, 0.0)))
+    return math.sqrt(max(float(distances @ correlations @ distances), 0.0))
 
 
 class Contrast(Record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -75,9 +75,14 @@ class Request:
 
     def read_sides(self, sides: Sides, *, streamed: bool = False) -> tuple[list[list[str] | None], Frame]:
         """Open the file and read the columns of x, y and z; with the names of each side, None if there are none."""
+        return self.read_blocks({"-x": sides.x, "-y": sides.y, "-z": sides.z}, streamed=streamed)
+
+    def read_blocks(
+        self, chosen: Mapping[str, Sequence[str] | None], *, streamed: bool = False
+    ) -> tuple[list[list[str] | None], Frame]:
+        """The same for the columns of any options."""
         table = self.open(streamed=streamed)
-        chosen = (("-x", sides.x), ("-y", sides.y), ("-z", sides.z))
-        names = [table.find(option, columns or ()) for option, columns in chosen]
+        names = [table.find(option, columns or ()) for option, columns in chosen.items()]
         frame = self.read(table, [name for block in names for name in block])
         _refuse_identifiers(frame, frame)
         if not hasattr(frame, "as_stream"):

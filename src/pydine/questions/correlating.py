@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from pydine.results import PairwiseInformation
 from pydine.results.pairs import square_frame
 from pydine.types import FloatArray
 
-__all__ = ["corr"]
+__all__ = ["corr", "correlations"]
 
 METHODS = ("correlation", "information")
 
@@ -64,6 +65,25 @@ def corr(
     >>> pydine.corr(frame).round(1).loc["x"].tolist()
     [1.0, -0.7, 1.0, 0.9]
     """
+    names, matrix = correlations(data, given, method=method, base=base, n_jobs=n_jobs, cache=cache, kinds=kinds)
+    return square_frame(matrix, names, frame_library(data))
+
+
+def correlations(
+    data: Any,
+    given: Any = None,
+    *,
+    method: str = "correlation",
+    base: str = "auto",
+    n_jobs: int | None = None,
+    cache: CacheLike = None,
+    kinds: Kinds | None = None,
+    unordered: Collection[str] = (),
+) -> tuple[tuple[str, ...], FloatArray]:
+    """What `corr` makes a frame of: names, and the matrix (p, p).
+
+    `unordered` are columns of numbers that stand for labels, and have no sign.
+    """
     if method not in METHODS:
         raise ValueError(f"method must be {' or '.join(map(repr, METHODS))}, but got {method!r}.")
     presence = Presence.read(data)
@@ -72,9 +92,8 @@ def corr(
     kept = [name for name in names if _is_useful(presence, name, kinds)]
     if len(kept) < 2:
         raise ValueError(f"data must have at least two columns that vary to correlate, but has {len(kept)}.")
-    every = presence.part([*kept, *held], np.ones(len(presence.whole.values), dtype=np.bool_))
     found = pairwise_information(
-        every,
+        presence.part([*kept, *held], np.ones(len(presence.whole.values), dtype=np.bool_)),
         [presence.keys[name] for name in held] or None,
         base=base,
         test=False,
@@ -86,8 +105,17 @@ def corr(
     )
     whole = np.full((len(names), len(names)), np.nan)
     places = [names.index(name) for name in found.names]
-    whole[np.ix_(places, places)] = _matrix(found, presence, held, method)
-    return square_frame(whole, tuple(names), frame_library(data))
+    levels = presence.whole.levels
+    order = [
+        name for name in found.names if name not in unordered and (name not in levels or _has_order(presence, name))
+    ]
+    matrix = _nats(found) if method == "information" else _signed(found, presence, held, order)
+    whole[np.ix_(places, places)] = matrix
+    return tuple(names), whole
+
+
+def _has_order(presence: Presence, name: str) -> bool:
+    return presence.whole.kind(presence.whole.names.index(name)) is Kind.ORDINAL
 
 
 def _is_useful(presence: Presence, name: str, kinds: Kinds | None) -> bool:
@@ -103,16 +131,19 @@ def _is_useful(presence: Presence, name: str, kinds: Kinds | None) -> bool:
     return True
 
 
-def _matrix(found: PairwiseInformation, presence: Presence, held: list[str], method: str) -> FloatArray:
-    """Correlations with their signs, or nats, of the variables that were compared, shape (p, p)."""
-    if method == "information":
-        entropies = np.array(found.entropies or [np.inf] * len(found.names))
-        return np.where(np.eye(len(entropies), dtype=np.bool_), entropies, found.values)
+def _nats(found: PairwiseInformation) -> FloatArray:
+    """Information, with entropies on the diagonal, shape (p, p)."""
+    entropies = np.array(found.entropies or [np.inf] * len(found.names))
+    return np.where(np.eye(len(entropies), dtype=np.bool_), entropies, found.values)
+
+
+def _signed(found: PairwiseInformation, presence: Presence, held: list[str], order: Collection[str]) -> FloatArray:
+    """Correlations with their signs, between the columns that have an order, shape (p, p)."""
     every, position = presence.whole, presence.whole.names.index
     columns = np.array([every.values[:, position(name)] for name in found.names])
     given = np.array([every.values[:, position(name)] for name in held])
     ranks = partial_spearman(columns, given) if held else spearman(columns)
-    ordered = [name not in every.levels or every.kind(position(name)) is Kind.ORDINAL for name in found.names]
+    ordered = [name in order for name in found.names]
     ranks[~np.logical_and.outer(ordered, ordered)] = np.nan
     signed = signs_of(found.values, ranks) * found.correlations
     np.fill_diagonal(signed, 1.0)

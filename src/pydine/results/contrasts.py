@@ -164,7 +164,8 @@ class Difference(Contrast):
         """Which of the two tells more, in a few words, at a level."""
         if not self.pvalue <= alpha:
             return f"{self.labels[0]} and {self.labels[1]} cannot be told apart"
-        return f"{self.labels[0 if self.value > 0.0 else 1]} tells more"
+        more = self.labels[0 if self.value > 0.0 else 1]
+        return f"{more} tells more" if self.is_paired else f"more is told in {more}"
 
     @property
     def rows(self) -> str:

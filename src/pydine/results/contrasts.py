@@ -141,7 +141,7 @@ class Difference(Contrast):
     >>> first, second = (InformationEstimate(v, 0.03, "gaussian", 500, (1, 1, 0)) for v in (0.25, 0.15))
     >>> difference = Difference(first, second, ("a", "b"), 0.5)
     >>> difference
-    a - b: +0.1000 ± 0.0300 nats, 95% interval [0.041, 0.161], p = 0.00075; a tells more, 500 rows
+    a - b: +0.1000 ± 0.0300 nats, 95% interval [0.039, 0.158], p = 0.0017; a tells more, 500 rows
     """
 
     first: InformationEstimate

@@ -9,6 +9,7 @@ import common
 # isort: split
 
 import math
+import zlib
 from argparse import Namespace
 from collections.abc import Callable
 from functools import cache, partial
@@ -217,7 +218,7 @@ INTERACTING = (
 
 def draw(question: str, family: str, n: int, seed: int) -> Asked:
     make, ask = (compared, pydine.compare) if question == "compare" else (interacting, pydine.interaction)
-    rng = default_rng([seed, n])
+    rng = default_rng([zlib.crc32(f"{question}, {family}".encode()), seed, n])
     sides, truth = make(rng, n, family)
     return Asked(sides, ask, truth)
 

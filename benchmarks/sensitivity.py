@@ -31,7 +31,7 @@ sys.path.append(str(Path(__file__).parents[1] / "scripts"))
 from choices import choices
 
 AS_IT_IS = "as it is"
-KNOBS = {"hidden_units": 8, "n_components": 2, "n_networks": 2, "n_folds": 3, "weight_decay": 0.67, "max_iter": 150}
+KNOBS = {"hidden_units": 8, "n_components": 2, "n_networks": 2, "n_folds": 3, "weight_decay": 0.67, "max_iter": 500}
 ROOMS = "units/", "latents/", "bases/", "answers/", "inputs/kinds"
 ELSEWHERE = "latents/paper.py", "answers/relearning.py"  # not on the default path
 # Numbers that are bound at import, before they could be changed here.
@@ -57,6 +57,8 @@ def numbers() -> list[tuple[str, str, int | None]]:
             if name != name.upper() or name in BOUND or home not in sys.modules:
                 continue
             value = vars(sys.modules[home])[name]
+            if isinstance(value, tuple) and isinstance(value[0], tuple):
+                continue  # moduli and multiples, of which there are no halves
             found += [(home, name, i) for i in range(len(value))] if isinstance(value, tuple) else [(home, name, None)]
     return found
 

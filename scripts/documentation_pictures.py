@@ -30,7 +30,7 @@ from pydine.units.ladder import LadderSettings
 DATA = Path(__file__).parents[1] / "docs" / "data"
 COVERAGE = Path(__file__).parents[1] / "benchmarks" / "results" / "interval_scores.csv"
 CORRELATION = 0.6  # of the noise of x and y in `curved`
-RUNGS = ("marginal", "linear", "additive", "quadratic", "network")
+RUNGS = ("marginal", "linear", "additive", "network")
 
 
 def curved(n: int = 1500) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from pydine.bases.gaussian import FOLD_FACTOR, GaussianBase, algorithmic_error
+from pydine.bases.gaussian import GaussianBase
 from pydine.units.rows import dealt
-from shapes import as_latents, gaussian, gaussian_truth, given_z, latents_of
+from shapes import as_latents, gaussian, gaussian_truth
 
 
 class TestGaussian:
@@ -63,22 +63,3 @@ class TestGaussian:
         steps = np.diff(values)
         assert (steps > 0.0).all()  # the bias falls
         assert steps.max() < 1.1 * steps.min()
-
-
-class TestAlgorithmicError:
-    def test_by_hand(self):
-        """The deviation between the closed forms of the folds' cross-products, times a factor."""
-        latents = as_latents(np.hstack(gaussian(50)).T, 1)
-        assert algorithmic_error(latents) == 0.0
-        correlations = np.array([0.5, 0.6, 0.7])
-        products = np.array([[[2.0, 2.0 * r], [2.0 * r, 2.0]] for r in correlations])
-        expected = FOLD_FACTOR * np.std(-0.5 * np.log(1.0 - correlations**2), ddof=1)
-        assert algorithmic_error(replace(latents, fold_products=products)) == pytest.approx(expected, rel=1e-12)
-
-    def test_less_than_the_sampling_error_and_falling(self):
-        errors = []
-        for n in (300, 2000):
-            latents = latents_of(*given_z(*gaussian(n)))
-            errors.append(algorithmic_error(latents))
-            assert 0.0 < errors[-1] < GaussianBase().fit(latents).standard_error
-        assert errors[1] < errors[0]

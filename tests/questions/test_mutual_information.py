@@ -31,13 +31,12 @@ class TestDeterminism:
         assert len(values) == 1
 
     def test_seeds_move_nothing(self):
-        """What is arbitrary is drawn once and for all; how far it could move the estimate is in the standard error."""
+        """What is arbitrary is drawn once and for all."""
         x, y, z = curved(500, 0.8)
         seeds = (0, 1, None, np.random.default_rng(3))
         first, *others = (mutual_information(x, y, z, random_state=seed) for seed in seeds)
         assert {(other.value, other.standard_error) for other in others} == {(first.value, first.standard_error)}
         uncertainty = first.details["uncertainty"]
-        assert 0.0 < uncertainty["algorithm"] < uncertainty["sampling"]
         assert first.standard_error == pytest.approx(np.sqrt(sum(part**2 for part in uncertainty.values())))
 
     def test_the_paper_s_algorithm_has_a_seed(self, small):

@@ -153,7 +153,7 @@ class TestHeldOut:
         target, context = sine_data(300)
         shared = {}
         held_out_likelihood(target, context, LadderSettings(hidden_units=3), shared)
-        assert {name for _, name in shared} <= {"linear", "additive", "quadratic"}
+        assert {name for _, name in shared} <= {"linear", "additive"}
         assert {fold for fold, _ in shared} == {0, 1, 2}
         again = held_out_likelihood(target, context, LadderSettings(hidden_units=8), shared)
         assert again == held_out_likelihood(target, context, LadderSettings(hidden_units=8), {})

@@ -18,7 +18,7 @@ from pydine.answers.settings import Settings
 from pydine.bases.average import of_all_rows, pooled, weights_of
 from pydine.bases.base import FittedBase, LogRatio
 from pydine.bases.flow import FlowBase
-from pydine.bases.gaussian import GaussianBase, algorithmic_error
+from pydine.bases.gaussian import GaussianBase
 from pydine.bases.learning import (
     Learned,
     between,
@@ -199,8 +199,7 @@ def fit(
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, parts, value, settings)
-    algorithm = algorithmic_error(found.latents) if settings.has("algorithm") else 0.0
-    value, error, errors, parted = answered(learned, sampling, algorithm)
+    value, error, errors, parted = answered(learned, sampling)
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
@@ -258,14 +257,11 @@ def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Setti
     return relearned(learned, value - np.array(again))
 
 
-def answered(
-    learned: Learned, sampling: float, algorithm: float
-) -> tuple[float, float, tuple[float, float], dict[str, object]]:
+def answered(learned: Learned, sampling: float) -> tuple[float, float, tuple[float, float], dict[str, object]]:
     """The value, its standard error, the errors downwards and upwards, and details with their parts."""
-    below, above, error = map(float, learned.errors(np.hypot(sampling, algorithm)))
+    below, above, error = map(float, learned.errors(np.asarray(sampling)))
     uncertainty = {
         "sampling": float(learned.inflation * sampling),
-        "algorithm": float(learned.inflation * algorithm),
         "learning": float(np.sqrt(0.5 * (learned.below**2 + learned.above**2))),
     }
     details: dict[str, object] = {"unlearned": float(learned.added), "uncertainty": uncertainty}

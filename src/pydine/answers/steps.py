@@ -8,11 +8,10 @@ rung, folds, the Gaussian base, weights by evidence) cannot be left out: it is w
 from __future__ import annotations
 
 # Rungs of the ladder; the settings of the ladder leave them out (`units.rungs.registry`).
-RUNGS = ("additive", "quadratic", "index", "network", "waves", "codes", "wide")
+RUNGS = ("additive", "index", "network", "waves", "codes", "wide")
 
 STEPS = {
     "additive": "a rung: functions of one column of the context each",
-    "quadratic": "a rung: products of two columns of the context",
     "index": "two rungs: functions of one linear combination of the context",
     "network": "rungs: networks of the whole context, from two starts, and larger ones where rows are many",
     "waves": "a rung: cosines of the ranks of each column of the context, and a network of their sum",
@@ -28,5 +27,4 @@ STEPS = {
     "flow": "flows of one side's latents given the other's: the paper's density-based definition",
     "neighbours": "what models have missed of a shape is added, by nearest neighbours",
     "unlearned": "what flows may have missed of z is added, with its uncertainty",
-    "algorithm": "the error of the arbitrary partition into folds",
 }

@@ -9,10 +9,8 @@ import numpy as np
 
 from pydine.bases.base import FittedBase, or_independent
 from pydine.bases.closed_form import (
-    SMALLEST_VARIANCE,
     gaussian_information,
     gaussian_standard_error,
-    is_singular,
     rank_effect,
     wishart_bias,
     without_chance,
@@ -21,10 +19,6 @@ from pydine.bases.elliptical import EllipticalRatio
 from pydine.latents.flows import Latents
 from pydine.types import FloatArray
 from pydine.units.rows import dealt
-
-# answer: the ratio of the values' deviation between partitions to that between the folds of one partition: the error
-# derived with it is 0.6 to 1.9 times what benchmarks/partitions.py measures.
-FOLD_FACTOR = 1.25
 
 
 @dataclass(frozen=True)
@@ -71,32 +65,3 @@ class GaussianBase:
             learned = without_chance((total - part @ part.T) / dof + own, dx, dof)
             ratios[rows] = EllipticalRatio(learned, max(dof - len(both) + 1.0, 1.0), dx).of(part)
         return or_independent(ratios, dealt(latents.outwards, self.folds))
-
-
-def algorithmic_error(latents: Latents) -> float:
-    """Standard deviation of the closed form, in nats, over the arbitrary choice of which rows are in which fold.
-
-    Each fold's models by themselves would give another value, and the deviation of these values tells that of the
-    values of whole partitions.
-    """
-    if latents.fold_products is None:
-        return 0.0
-    values = [
-        gaussian_information(product, latents.dimensions[0])
-        for product in latents.fold_products
-        if not is_singular(product)  # columns may coincide in the latents of one fold and differ in those of all folds
-    ]
-    return FOLD_FACTOR * float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-
-
-def algorithmic_errors(fold_products: FloatArray) -> FloatArray:
-    """`algorithmic_error` of all pairs of columns, from each fold's cross-products, (folds, p, p) to (p, p)."""
-    scales = np.sqrt(np.einsum("kii->ki", fold_products))
-    return fold_errors((fold_products / (scales[:, :, None] * scales[:, None, :])) ** 2)
-
-
-def fold_errors(squares: FloatArray) -> FloatArray:
-    """`algorithmic_error` of pairs, from their squared correlations in each fold's latents, (folds, ...) to (...)."""
-    values = -0.5 * np.log(np.maximum(1.0 - squares, SMALLEST_VARIANCE))
-    errors: FloatArray = FOLD_FACTOR * np.std(values, axis=0, ddof=1)
-    return errors

@@ -20,13 +20,13 @@ from pydine.kernels.mixing import mixture_log_density, mixture_weights
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray, must_fit
-from pydine.units.evidence import evidence
+from pydine.units.evidence import NEGLIGIBLE, evidence
 from pydine.units.rows import dealt
 
 MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
-ITERATIONS, TOLERANCE = 15, 1e-4  # answer: of EM after each split, the latter in nats a row; more add nothing
+ITERATIONS = 50  # answer: of EM after each split, at most
 # answer: a mixture counts by what it and the next larger ones add to the smaller ones, so many in all
 LOOK_AHEAD = 3
 
@@ -63,9 +63,8 @@ class Gaussians:
         d = len(rows)
         doubled = Gaussians(*split_gaussians(self.weights, self.means, self.covariances, SPLIT))
         narrowed = prior * float(len(doubled.weights)) ** (-2.0 / d)
-        fit_gaussians(
-            rows, doubled.weights, doubled.means, doubled.covariances, narrowed, d + 2.0, ITERATIONS, TOLERANCE
-        )
+        enough = NEGLIGIBLE / rows.shape[1]
+        fit_gaussians(rows, doubled.weights, doubled.means, doubled.covariances, narrowed, d + 2.0, ITERATIONS, enough)
         return doubled
 
     def log_ratio(self, rows: FloatArray, dx: int) -> FloatArray:

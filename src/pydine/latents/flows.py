@@ -46,8 +46,6 @@ class Latents:
         The functions of z that are projected out, if they are evaluated already.
     two_valued : tuple of bool
         Which latents are those of columns with two distinct values.
-    fold_products : ndarray, shape (folds, dx + dy, dx + dy), optional
-        The cross-products that the flows of each fold alone would give.
     view : View, optional
         The canonical order and signs in which a base sees the latents; without it, they are seen as they are.
     unlearned : tuple of float
@@ -75,7 +73,6 @@ class Latents:
     functions: FloatArray | None = None
     view: View | None = None
     two_valued: tuple[bool, ...] = ()
-    fold_products: FloatArray | None = None
     unlearned: tuple[float, ...] = ()
     sides: tuple[str, str] = ("x", "y")
     seconds: FloatArray | None = None
@@ -110,9 +107,6 @@ class Latents:
         unprojected = self.unprojected[columns] * signs[:, None]
         dimensions = dx, len(columns) - dx, self.dimensions[2]
         two_valued = tuple(self.two_valued[i] for i in columns) if self.two_valued else ()
-        products = None
-        if self.fold_products is not None:
-            products = self.fold_products[:, columns][:, :, columns] * np.outer(signs, signs)
         found = replace(
             self,
             dimensions=dimensions,
@@ -121,7 +115,6 @@ class Latents:
             projection=projection,
             view=None,
             two_valued=two_valued,
-            fold_products=products,
             sides=sides or self.sides,
             unlearned=tuple(self.unlearned[i] for i in columns) if self.unlearned else (),
             seconds=None if self.seconds is None else self.seconds[columns],
@@ -138,9 +131,7 @@ class Latents:
         """The latents under a projection that takes out more, of which `back` (dx + dy, n) is put back row by row."""
         unprojected = self.unprojected + back
         both = projection.residuals(unprojected, self._functions)
-        found = replace(
-            self, unprojected=unprojected, projection=projection, cross_product=both @ both.T, fold_products=None
-        )
+        found = replace(self, unprojected=unprojected, projection=projection, cross_product=both @ both.T)
         # The order of rows stays what bases saw: last digits of `back` differ between machines.
         found.__dict__.update(both=both, outwards=self.seen().outwards, _functions=self._functions)
         return found

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray, must_fit
 from pydine.units.rows import SEED, Arrangement, outwards, some_of
-from pydine.units.rungs.quadratic import quadratic
+from pydine.units.rungs.additive import additive
 
 # answer: number of bumps around rows of z; the shares of degrees of freedom in `projection` limit how many are used.
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
@@ -140,7 +140,7 @@ class FunctionsOfZ:
         """
         if self.learned is None:
             return []
-        polynomials, learned = len(quadratic(z[:, :1])) - self.dz, sum(unit.n_features for unit in self.learned)
+        polynomials, learned = len(_polynomials(z[:, :1])), sum(unit.n_features for unit in self.learned)
         frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, COLUMN_WAVES + 1)
         fading = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
         return [np.ones(polynomials), np.ones(learned), fading, np.ones(self.centres.shape[1])]
@@ -156,11 +156,22 @@ class FunctionsOfZ:
             return {"always": always}
         return {
             "always": always,
-            "polynomials": [quadratic(z)[self.dz :].T],
+            "polynomials": [_polynomials(z).T],
             "learned": [part for unit in self.learned for part in unit.features(given)],
             "column waves": [_column_waves(z)],
             "bumps": [_bumps(z, self.centres)] if bumps else [],
         }
+
+
+def _polynomials(z: FloatArray) -> FloatArray:
+    """Polynomials of each column and of their radius, and products of every two columns, (dz, n) to (q, n)."""
+    (dz, n), curves = z.shape, additive(z)[len(z) :]
+    found, stop = np.empty((len(curves) + dz * (dz - 1) // 2, n)), len(curves)
+    found[:stop] = curves
+    for i in range(dz - 1):
+        start, stop = stop, stop + dz - 1 - i
+        np.multiply(z[i], z[i + 1 :], out=found[start:stop])
+    return found
 
 
 def _bumps_across(z: FloatArray, centres: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ alone (see `work.cache`), so questions that share a unit (all pairs, searches, r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -30,15 +30,11 @@ SPARE_DOF = 10  # answer: degrees of freedom that the functions of z leave, besi
 
 
 class Made(NamedTuple):
-    """A fitted unit, the map that recalibrates its latents, and the latents of the table's rows (n,).
-
-    `by_fold` are the latents that each fold's models alone would give, shape (folds, n).
-    """
+    """A fitted unit, the map that recalibrates its latents, and the latents of the table's rows (n,)."""
 
     unit: FittedUnit
     recalibration: ScoreMap
     latent: FloatArray
-    by_fold: FloatArray
 
 
 class Workshop:
@@ -176,30 +172,12 @@ class Workshop:
         )
         return flow, latents
 
-    def very_many(self, columns: Sequence[int], given: Sequence[int]) -> tuple[Latents, Iterator[FloatArray]]:
-        """Latents as in `many`, of so many single columns that no array of p x p entries would fit into memory.
-
-        Also returns an iterator over the latents (p, n) that the flows of each fold alone would give.
-        """
+    def very_many(self, columns: Sequence[int], given: Sequence[int]) -> Latents:
+        """Latents as in `many`, of so many single columns that no array of p x p entries would fit into memory."""
         given = self.in_order(given)
         units = _units_of_many([(i,) for i in columns], given)
-        made = self._make(units, by_fold=False)
         together = 2 if len(columns) > 2 else None
-        latents = self._latents(units, made, given, (1, len(columns) - 1), together, crossed=False)
-        folds = self._n_folds(units)
-        return latents, self._of_folds(units, [m.unit for m in made], folds, latents) if folds else iter(())
-
-    def _of_folds(
-        self, units: Sequence[Unit], fitted: Sequence[FittedUnit], folds: int, latents: Latents
-    ) -> Iterator[FloatArray]:
-        for i in range(folds):
-
-            def made(item: tuple[Unit, FittedUnit], i: int = i) -> FloatArray:
-                (task,) = self._tasks(item[:1])
-                return _latent(item[1].of_fold(i, folds), task)[1]
-
-            columns = run(made, list(zip(units, fitted, strict=True)), self._n_jobs, here=True)
-            yield latents.without_z(np.array(columns))
+        return self._latents(units, self._make(units), given, (1, len(columns) - 1), together, crossed=False)
 
     def tasks(self, question: Question) -> list[UnitTask]:
         """The units of a question whose flows are autoregressive."""
@@ -213,21 +191,14 @@ class Workshop:
     def _tasks(self, units: Sequence[Unit]) -> list[UnitTask]:
         return [UnitTask(self.scores([u.target])[0], self.scores(u.context), self.settings) for u in units]
 
-    def _n_folds(self, units: Sequence[Unit]) -> int:
-        """The number of folds whose own latents are made; 0 if there are too many rows, or no unit has a context."""
-        if self.table.n_samples > ROWS_KEPT or not any(u.context for u in units):
-            return 0
-        return self.settings.folds
-
-    def _make(self, units: Sequence[Unit], by_fold: bool = True) -> list[Made]:
+    def _make(self, units: Sequence[Unit]) -> list[Made]:
         """Fit units, and map the table's rows with them."""
-        tasks, folds = self._tasks(units), self._n_folds(units) if by_fold else 0
+        tasks = self._tasks(units)
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 
         def made(item: tuple[UnitTask, FittedUnit]) -> Made:
             task, unit = item
-            by_fold = [_latent(unit.of_fold(i, folds), task)[1] for i in range(folds)]
-            return Made(unit, *_latent(unit, task), np.array(by_fold))
+            return Made(unit, *_latent(unit, task))
 
         return run(made, list(zip(tasks, fitted, strict=True)), self._n_jobs, here=True)
 
@@ -264,7 +235,7 @@ class Workshop:
             values=values,
             crossed=crossed,
         )
-        latents = Latents(
+        return Latents(
             (dx, dy, dz),
             unprojected,
             z,
@@ -276,10 +247,6 @@ class Workshop:
             unlearned=tuple(m.unit.unlearned * _of_z(unit, dz) for unit, m in zip(units, made, strict=True)),
             scores=sides if dz else None,
         )
-        if not made[0].by_fold.size:
-            return latents
-        parts = (latents.without_z(np.array(columns)) for columns in zip(*(m.by_fold for m in made), strict=True))
-        return replace(latents, fold_products=np.array([part @ part.T for part in parts]))
 
 
 def _latent(unit: FittedUnit, task: UnitTask) -> tuple[ScoreMap, FloatArray]:

@@ -79,7 +79,7 @@ class DINE(BaseEstimator):
         Folds of the cross-validation (ladder only).
     weight_decay : float, default=0.67
         Precision of the normal prior of the networks' weights (ladder only).
-    max_iter : int, default=150
+    max_iter : int, default=500
         Most iterations in the training of a network; early stopping by held-out rows may end it sooner.
     max_rows : int, default=30000
         Rows that flows learn from at most; every row is still mapped and counted (ladder only).

@@ -12,7 +12,7 @@ it are dropped on the way. If few are found, about a quarter of alpha times all 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from pydine.answers.policy import Verdict, left_over
 from pydine.answers.settings import CacheLike, Settings
 from pydine.bases.closed_form import pair_information
-from pydine.bases.gaussian import fold_errors
 from pydine.bases.learning import pairs_with_unlearned
 from pydine.disk import replacing
 from pydine.inputs.kinds import Kind, Kinds
@@ -39,7 +38,6 @@ from pydine.work.execution import arrivals
 from pydine.work.threads import one_thread
 
 TILE = 512  # memory: columns on each side
-PAIRS_AT_ONCE = 1 << 12  # memory: whose rows are multiplied with each other
 ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 MOST_BYTES = 1 << 28  # answer: of a table that is not in memory; of a larger one a sample of the rows is read
 ROWS_OF_A_GROUP = 1 << 17  # memory: pairs that are written at a time
@@ -124,10 +122,9 @@ def wide_information(
     found = _Found(len(names), float(alpha))
     matrices = _Matrices.make(Path(out), len(names)) if out is not None and Path(out).suffix != ".parquet" else None
     nats = _Nats(n_samples, 1.0, np.empty(0))
-    by_fold: Iterable[FloatArray] = ()
     if len(left) > 1:
         with progress_bar(f"fitting {len(left):,} units", len(left) if variables.given else 0, progress) as step:
-            latents, by_fold = workshop.watched(step).very_many(left, variables.given)
+            latents = workshop.watched(step).very_many(left, variables.given)
         tiles, nats = Tiles.of(latents), nats._replace(dof=latents.dof, unlearned=np.array(latents.unlearned))
         del latents, workshop
         for tile in _tested(tiles, n_jobs, progress):
@@ -138,7 +135,7 @@ def wide_information(
     if matrices is not None:
         matrices.finish()
     is_file = out is not None and matrices is None
-    pairs, n_found = _strongest(found, where, nats, by_fold, threshold, None if is_file else top)
+    pairs, n_found = _strongest(found, where, nats, threshold, None if is_file else top)
     if out is not None and is_file:
         _write_parquet(Path(out), pairs, names)
     return WideInformation(
@@ -185,7 +182,6 @@ def _strongest(
     found: _Found,
     where: NDArray[np.intp],
     nats: _Nats,
-    by_fold: Iterable[FloatArray],
     threshold: float,
     top: int | None,
 ) -> tuple[_Pairs, int]:
@@ -194,7 +190,7 @@ def _strongest(
     n_found, shown = len(first), slice(top if threshold == 0.0 else None)
     first, second = first[shown], second[shown]
     with one_thread():
-        values, errors = nats.of(correlations[shown], first, second, by_fold)
+        values, errors = nats.of(correlations[shown], first, second)
     first, second = where[first].astype(np.int32), where[second].astype(np.int32)
     pairs = _Pairs(first, second, values, errors, pvalues[shown], adjusted[shown])
     if threshold == 0.0:
@@ -252,32 +248,12 @@ class _Nats(NamedTuple):
     unlearned: FloatArray
 
     def of(
-        self,
-        correlations: FloatArray,
-        first: NDArray[np.intp],
-        second: NDArray[np.intp],
-        by_fold: Iterable[FloatArray] = (),
+        self, correlations: FloatArray, first: NDArray[np.intp], second: NDArray[np.intp]
     ) -> tuple[FloatArray, FloatArray]:
-        """Values and standard errors of pairs (m,) of columns, these with what moves from fold to fold, if it is given.
-
-        `by_fold`: latents of all columns by the flows of each fold alone, (p, n).
-        """
+        """Values and standard errors of pairs (m,) of columns."""
         values, errors = pair_information(correlations, self.dof, self.n)
-        squares = [_squared_correlations(columns, first, second) for columns in by_fold]
-        if squares:
-            errors = np.hypot(errors, fold_errors(np.array(squares)))
         learned = pairs_with_unlearned(values, errors, self.unlearned[first] + self.unlearned[second])
         return learned.values, learned.errors
-
-
-def _squared_correlations(columns: FloatArray, first: NDArray[np.intp], second: NDArray[np.intp]) -> FloatArray:
-    """Of pairs (m,) of columns (p, n) of mean 0, shape (m,)."""
-    unit = columns / np.sqrt(np.einsum("ij,ij->i", columns, columns))[:, None]
-    found = np.empty(len(first))
-    for start in range(0, len(first), PAIRS_AT_ONCE):
-        some = slice(start, start + PAIRS_AT_ONCE)
-        found[some] = np.einsum("ij,ij->i", unit[first[some]], unit[second[some]]) ** 2
-    return found
 
 
 class _Pairs(NamedTuple):

@@ -212,7 +212,7 @@ class InformationEstimate(Record):
     def advice(self) -> str:
         """What would help, in a sentence, if what is not learned yet is most of the uncertainty; otherwise empty."""
         parts = self.details.get("uncertainty")
-        if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= max(parts["sampling"], parts["algorithm"]):
+        if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= parts["sampling"]:
             return ""
         return (
             "Most of the uncertainty is in what has not been learned yet: more rows"

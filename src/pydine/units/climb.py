@@ -9,14 +9,10 @@ import numpy as np
 
 from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
 from pydine.types import FloatArray
-from pydine.units.evidence import evidence
+from pydine.units.evidence import NEGLIGIBLE, evidence
 from pydine.units.folds import Fold
 from pydine.units.rungs.rung import Rung
 from pydine.units.unit import Model
-
-# answer: a rung is dropped at the end of the climb if that costs less held-out log-likelihood than this, in nats:
-# the mixture hardly changes, and there is less to average over folds.
-TAKEN_OVER = 0.3
 
 
 class Climbed(NamedTuple):
@@ -79,7 +75,7 @@ def needed_of(densities: list[FloatArray], likelihood: float) -> list[int]:
     needed = list(range(len(densities) - 1))
     for j in needed[1:]:
         others = [i for i in needed if i != j]
-        if total(mixture_of([densities[0], *(densities[1 + i] for i in others)])) > likelihood - TAKEN_OVER:
+        if total(mixture_of([densities[0], *(densities[1 + i] for i in others)])) > likelihood - NEGLIGIBLE:
             needed = others
     return needed
 

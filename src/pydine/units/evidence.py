@@ -26,6 +26,9 @@ PRIOR = 6.0
 # answer: of two models, the one whose weight is smaller than this does not count, and need not be fitted any further;
 # from there on its weight rises.
 LEAST = 0.1
+# answer: nats of all rows that do not matter beside PRIOR: a fit ends when another step gains less, and a model is
+# dropped that adds less. In nats a row it would be one figure for all samples, and large ones were left half learned.
+NEGLIGIBLE = 0.1
 
 
 def evidence(gains: FloatArray, share: float = 1.0) -> float:

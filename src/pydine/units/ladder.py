@@ -1,6 +1,6 @@
 """The ladder: models of one unit from plain to rich, combined by their held-out likelihood.
 
-    marginal -> linear (-> codes) -> additive -> quadratic -> index -> networks -> wide networks
+    marginal -> linear (-> codes) -> additive -> index -> networks -> wide networks
 
 Every rung (`rungs/`) is a mixture of Gaussians whose parameters depend on the context (a conditional flow of the
 paper's kind); a mixture of rungs is one as well. That of codes is there only where the target follows a sum of codes

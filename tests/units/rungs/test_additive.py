@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import kstest, norm
 
 from pydine.units.rungs.additive import additive, with_radius
-from pydine.units.rungs.quadratic import quadratic
 
 
 def test_orthonormal_under_a_normal_distribution():
@@ -32,11 +31,10 @@ def test_columns_are_hermite_polynomials():
     np.testing.assert_allclose(twist, (context[0] ** 3 - 3.0 * context[0]) / np.sqrt(6.0))
 
 
-@pytest.mark.parametrize("expansion", [additive, quadratic])
 @pytest.mark.parametrize("c", [0, 1, 3])
-def test_columns_do_not_depend_on_the_number_of_rows(c, expansion):
+def test_columns_do_not_depend_on_the_number_of_rows(c):
     """Rows are expanded block by block, and a block may be empty, as that of rows far out."""
     context = np.random.default_rng(0).standard_normal((c, 5))
-    whole = expansion(context)
+    whole = additive(context)
     for rows in (slice(0), slice(1), slice(2, 5)):
-        np.testing.assert_array_equal(expansion(context[:, rows]), whole[:, rows])
+        np.testing.assert_array_equal(additive(context[:, rows]), whole[:, rows])

@@ -27,9 +27,9 @@ def lesson(settings=SETTINGS, held=None):
     ("c", "n", "changes", "expected"),
     [
         (1, 300, {}, ["linear", "additive", "network", "network", "waves", "wide"]),
-        (2, 300, {}, ["linear", "additive", "quadratic", "index", "curved index", *2 * ["network"], "waves", "wide"]),
+        (2, 300, {}, ["linear", "additive", "index", "curved index", *2 * ["network"], "waves", "wide"]),
         (2, 2, {"wide_networks": 0}, ["linear", "additive", "index", "curved index", "network", "network"]),
-        (2, 300, {"networks": 0, "wide_networks": 0}, ["linear", "additive", "quadratic"]),
+        (2, 300, {"networks": 0, "wide_networks": 0}, ["linear", "additive"]),
         (1, 300, {"networks": 0, "wide_networks": 2}, ["linear", "additive", "wide", "wide"]),
         (1, 3000, {"wide_networks": 0}, ["linear", "additive", *2 * ["network"], "waves", *LARGER[:2]]),
         (1, 30_000, {"wide_networks": 0}, ["linear", "additive", *2 * ["network"], "waves", *LARGER]),

@@ -14,7 +14,6 @@ from pydine.answers.fitting import fit, information_of
 from pydine.answers.policy import Verdict, left_over, reduced
 from pydine.answers.settings import Settings
 from pydine.bases.closed_form import pair_information
-from pydine.bases.gaussian import algorithmic_errors
 from pydine.bases.learning import LearnedPairs, pairs_with_unlearned, with_unlearned
 from pydine.inputs.kinds import Kind
 from pydine.inputs.reading import Variables
@@ -253,8 +252,6 @@ class Asked:
         correlations = (leading @ leading.T / dof)[pair]
         correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
         values, errors = pair_information(correlations, dof, self.variables.table.n_samples)
-        if latents.fold_products is not None:
-            errors = np.hypot(errors, algorithmic_errors(latents.fold_products[:, starts][:, :, starts])[pair])
         unlearned = np.array(latents.unlearned)[starts]
         return pairs_with_unlearned(values, errors, unlearned[pair[0]] + unlearned[pair[1]])
 

@@ -20,7 +20,6 @@ import numpy as np
 from pydine.answers.fitting import Fit, answered, learned_of
 from pydine.answers.policy import Verdict
 from pydine.bases.average import pooled
-from pydine.bases.gaussian import algorithmic_error
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_nan_policy
 from pydine.latents.flows import RankFlow
@@ -115,7 +114,7 @@ def refined(answer: Fit, sample: Sample, n_jobs: int | None = None) -> tuple[Fit
     parts = tuple(part._replace(base=base) for part, base in zip(answer.parts, bases, strict=True))
     mean, sampling = pooled(np.array([part.weight for part in parts]), bases)
     learned = learned_of(answer.latents, parts, mean)
-    value, error, errors, parted = answered(learned, sampling, algorithmic_error(answer.latents))
+    value, error, errors, parted = answered(learned, sampling)
     details = {**answer.information.details, **parted, "degrees_of_freedom": sums.dof}
     information = replace(
         answer.information,

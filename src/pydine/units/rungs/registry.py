@@ -7,22 +7,19 @@ from pydine.units.rungs.index import IndexRung, cubic
 from pydine.units.rungs.larger import larger_networks
 from pydine.units.rungs.linear import LINEAR
 from pydine.units.rungs.networks import NetworkRung
-from pydine.units.rungs.quadratic import QUADRATIC, is_learnable, quadratic
 from pydine.units.rungs.rung import Rung
 from pydine.units.rungs.waves import WavesRung, has_rows, waves
 from pydine.units.rungs.wide import MORE_ITERATIONS, WideRung
 from pydine.units.settings import LadderSettings
 from pydine.units.unit import Expansion, identity
 
-EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, cubic, additive, quadratic, waves)}
+EXPANSIONS: dict[str, Expansion] = {f.__name__: f for f in (identity, with_radius, cubic, additive, waves)}
 
 
 def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
     """The rungs from plain to rich, for c > 0 context columns and n_train rows to learn from in a fold."""
     most = settings.iterations
     rungs: list[Rung] = [LINEAR, ADDITIVE]
-    if is_learnable(c, n_train):
-        rungs.append(QUADRATIC)
     if c > 1 and settings.networks > 0:
         rungs += [IndexRung(name, cubic, most, start) for start, name in enumerate(("index", "curved index"))]
     rungs += [NetworkRung("network", identity, most, start) for start in range(settings.networks)]

@@ -7,6 +7,7 @@ import numpy as np
 from pydine.kernels.mixing import logarithm, total
 from pydine.kernels.optimiser import maximise
 from pydine.types import FloatArray
+from pydine.units.evidence import NEGLIGIBLE
 from pydine.units.network import Network
 from pydine.units.rungs.rung import Lesson, Rung
 from pydine.units.unit import Model
@@ -14,9 +15,6 @@ from pydine.units.unit import Model
 # answer: prior precision of slopes and of constants, a deviation of 1.2: slopes between normal scores are seldom
 # steeper, and the prior weighs less than one row.
 LINEAR_PRECISION = 0.67
-# answer: training ends when two steps in a row gain less than this, in nats a row: a tenth of a nat for 1000 rows,
-# which is little beside what a rung must gain.
-TOLERANCE = 1e-4
 # answer: steps without a better held-out likelihood after which training ends in the first fold: a fifth of the most.
 PATIENCE = 30
 # answer: the initial means of components lie up to SPREAD deviations from the overall mean, so that their gradients
@@ -42,5 +40,7 @@ def trained(
     held = lesson.held
     watched = (lesson.t[..., :0], np.empty((len(expanded), 0))) if held is None else (held[0], rung.expansion(held[1]))
     rows = [a.astype(np.float32, order="C") for a in (lesson.t, expanded, *watched)]
-    _, theta, steps = maximise(start, decay, *network.layout, *rows, rung.iterations, TOLERANCE, PATIENCE)
+    _, theta, steps = maximise(
+        start, decay, *network.layout, *rows, rung.iterations, NEGLIGIBLE / lesson.x.shape[1], PATIENCE
+    )
     return Model(network, theta, rung.expansion), steps

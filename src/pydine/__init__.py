@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from pydine.questions.planning import detectable_information, rows_needed
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed.refining import SampledWarning
+    from pydine.questions.synergies import synergies
     from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
     from pydine.results.contrasts import Difference
     from pydine.results.interactions import Interaction
     from pydine.results.power import Power
+    from pydine.results.synergies import Synergies
     from pydine.work.cache import UnitCache
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "Power",
     "Ranking",
     "SampledWarning",
+    "Synergies",
     "TiesWarning",
     "UnitCache",
     "WideInformation",
@@ -57,6 +60,7 @@ __all__ = [
     "pointwise_information",
     "rank",
     "rows_needed",
+    "synergies",
     "wide_information",
 ]
 
@@ -74,6 +78,7 @@ _HOMES = {
     "Power": "pydine.results.power",
     "Ranking": "pydine.questions.ranking",
     "SampledWarning": "pydine.questions.streamed.refining",
+    "Synergies": "pydine.results.synergies",
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.work.cache",
     "WideInformation": "pydine.results",
@@ -89,6 +94,7 @@ _HOMES = {
     "pointwise_information": "pydine.questions.mutual_information",
     "rank": "pydine.questions.ranking",
     "rows_needed": "pydine.questions.planning",
+    "synergies": "pydine.questions.synergies",
     "wide_information": "pydine.questions.wide",
 }
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "graph": ("graph", QUESTIONS),
     "compare": ("compare", QUESTIONS),
     "interaction": ("interaction", QUESTIONS),
+    "synergies": ("synergies", QUESTIONS),
     "corr": ("corr", QUESTIONS),
     "rows": ("rows", QUESTIONS),
     "report": ("report", QUESTIONS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pydine.answers.contrasts import answer_all, correlations_of
@@ -14,7 +15,7 @@ from pydine.results.interactions import Interaction
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
 
-__all__ = ["interaction"]
+__all__ = ["interaction", "interaction_of"]
 
 
 @shown_in_notebooks("Estimating")
@@ -66,9 +67,18 @@ def interaction(
     sides = {"x1": x1, "x2": x2, "y": y, "given": given}
     table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=kinds)
     one, other, target, z = places.values()
+    return interaction_of(
+        Question(table, one, target, z), other, replace(settings, cache=settings.cache or UnitCache())
+    )
+
+
+def interaction_of(question: Question, other: tuple[int, ...], settings: Settings) -> Interaction:
+    """What x and other columns of a question's table tell about y together, each alone, and each beyond the other."""
+    one, target, z = question.blocks
     asked = (((*one, *other), z), (one, z), (other, z), (one, (*other, *z)), (other, (*one, *z)))
-    parts = answer_all([Question(table, x, target, held) for x, held in asked], settings)
-    labels = tuple(", ".join(table.names[i] for i in side) for side in (one, other))
+    parts = answer_all([Question(question.table, x, target, held) for x, held in asked], settings)
+    names = question.table.names
+    labels = ", ".join(names[i] for i in one), ", ".join(names[i] for i in other)
     together, first, second, first_beyond, second_beyond = (part.estimate for part in parts)
     correlations = correlations_of(parts[:3])
-    return Interaction(together, first, second, first_beyond, second_beyond, (labels[0], labels[1]), correlations)
+    return Interaction(together, first, second, first_beyond, second_beyond, labels, correlations)

@@ -82,8 +82,8 @@ def _undetected(report: Report) -> str:
     if not found:
         return ""
     return (
-        f"Where nothing was found, less than {enumeration(found)} may still be there: in four of five samples, a single "
-        "test finds as much."
+        f"Where nothing was found, less than {enumeration(found)} may still be there: in four of five samples, a "
+        "single test finds as much."
     )
 
 

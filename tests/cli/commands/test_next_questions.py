@@ -1,4 +1,4 @@
-"""The commands compare, interaction, corr and rows, as processes."""
+"""The commands compare, interaction, synergies, corr and rows, as processes."""
 
 import csv
 import io
@@ -72,3 +72,12 @@ def test_rows(folder):
     assert record["information"] == pytest.approx(pydine.detectable_information(442).information)
     assert "give one of the two" in process(folder, "rows", code=2).stderr
     assert "rows must be an integer of at least 12" in process(folder, "rows", "--n", "3", code=1).stderr
+
+
+@pytest.mark.slow
+def test_synergies(folder):
+    asked = ("synergies", "data.csv", "--target", "outcome", "--most", "2")
+    record = json.loads(process(folder, *asked, "--json").stdout)
+    found = pydine.synergies(make_frame(), "outcome", ["cause", "proxy", "noise"], most=2)
+    assert [row["value"] for row in record["pairs"]] == pytest.approx([pair.value for pair in found])
+    assert "2 of 3 pairs, which a screen picked out" in process(folder, *asked).stdout

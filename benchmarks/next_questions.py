@@ -9,6 +9,7 @@ import common
 # isort: split
 
 import math
+import time
 import zlib
 from argparse import Namespace
 from collections.abc import Callable
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 Sides = tuple[Floats, Floats, Floats, Floats | None]
 
 ALPHA, DRAWS, FLIPPED = 0.05, 400_000, 0.1
-COVERAGE, LEVEL, ROWS = (0.90, 0.97), (0.03, 0.07), 0.2
+COVERAGE, LEVEL, ROWS, TIMES = (0.90, 0.97), (0.03, 0.07), 0.2, (1.5, 60.0)
 POWERED = ((0.02, 0), (0.05, 0), (0.1, 0), (0.05, 1), (0.05, 3))  # nats, and columns of z
 
 NOTES = """
@@ -38,7 +39,7 @@ of {draws:,} draws of the log-ratio itself.
 
 Rows: with the number that rows_needed names for a power of 0.8 at level 0.05, the share of {tested} datasets in which
 independence_test(method="analytic") rejects, and the rows that would have had a power of 0.8 by that share, over those
-named. Pairs are normal; z moves both sides.
+named. Pairs are normal; z moves both sides. Times are of tables of all kinds of column, on one core.
 """.strip()
 
 
@@ -285,13 +286,46 @@ def powers(count: int) -> list[dict[str, object]]:
     return found
 
 
+def wide_table(n: int, copies: int) -> dict[str, object]:
+    """Columns of all kinds, ten to a copy: numbers, counts, steps, labels, yes or no."""
+    rng, columns = default_rng(0), dict[str, object]()
+    for i in range(copies):
+        a, b, c = rng.normal(size=(3, n))
+        columns |= {f"number {i}": a, f"sum {i}": b - a, f"skewed {i}": np.exp(b), f"bent {i}": a**2 + 0.5 * c}
+        columns |= {f"count {i}": rng.poisson(np.exp(0.5 * a)), f"noise {i}": rng.poisson(3, n), f"yes {i}": c > 0}
+        columns |= {f"level {i}": np.array(list("xyz"))[np.clip(b + 1.5, 0, 2).astype(int)], f"rounded {i}": c.round(1)}
+        columns |= {f"label {i}": rng.choice(list("pqrs"), n)}
+    return columns
+
+
+def seconds(ask: Callable[[], object]) -> float:
+    """CPU seconds, after a first call that compiles."""
+    ask()
+    start = time.process_time()
+    ask()
+    return time.process_time() - start
+
+
+def times() -> list[dict[str, object]]:
+    small, large = wide_table(2000, 1), wide_table(1000, 4)
+    large["y"] = np.asarray(large["number 0"]) * np.asarray(large["sum 1"]) + default_rng(1).normal(size=1000)
+    return [
+        {"question": "corr", "table": "10 columns, 2000 rows", "CPU s": seconds(lambda: pydine.corr(small, n_jobs=1))},
+        {
+            "question": "synergies",
+            "table": "40 columns, 1000 rows",
+            "CPU s": seconds(lambda: pydine.synergies(large, "y", n_jobs=1)),
+        },
+    ]
+
+
 def main() -> None:
     parser = common.parser(__doc__, seeds=100)
     parser.add_argument("--n", type=int, default=500)
     parser.add_argument("--tests", type=int, default=300, help="datasets a row, to tell the power by")
     options = parser.parse_args()
     rows = common.run_from(options, tasks(options), "next_questions", {common.DEFAULT: answered})
-    table, planned = lines(rows), powers(options.tests)
+    table, planned, timed = lines(rows), powers(options.tests), times()
     covered = np.array([line["coverage"] for line in table])
     levels = np.array([line["rejected"] for line in table if line["truth"] == 0.0])
     ratios = np.array([line["rows over named"] for line in planned])
@@ -302,6 +336,10 @@ def main() -> None:
         common.Bar("largest level", float(levels.max()), high=LEVEL[1]),
         common.Bar("mean level", float(levels.mean()), *LEVEL),
         common.Bar("rows needed over named, farthest from 1", float(np.abs(ratios - 1.0).max()), high=ROWS),
+        *(
+            common.Bar(f"{line['question']}, {line['table']}, CPU s", float(line["CPU s"]), high=most)
+            for line, most in zip(timed, TIMES, strict=True)
+        ),
     ]
     error = 2.0 * math.sqrt(0.95 * 0.05 / options.seeds)
     notes = NOTES.format(seeds=options.seeds, n=options.n, error=error, draws=DRAWS, tested=options.tests)
@@ -311,6 +349,7 @@ def main() -> None:
         common.bar_table(bars),
         common.markdown(table),
         common.markdown(planned),
+        common.markdown(timed),
         notes,
         common.provenance(rows),
     )

@@ -168,7 +168,7 @@ class Difference(Contrast):
         return f"{more} tells more" if self.is_paired else f"more is told in {more}"
 
     @property
-    def rows(self) -> str:
+    def row_counts(self) -> str:
         """How many rows there were, in words."""
         if self.is_paired and self.first.n_samples == self.second.n_samples:
             return f"{self.first.n_samples:,} rows"
@@ -196,12 +196,12 @@ class Difference(Contrast):
         return list(zip(self.labels, (self.first, self.second), strict=True))
 
     def __repr__(self) -> str:
-        return f"{self.labels[0]} - {self.labels[1]}: {self._figures()}; {self.verdict()}, {self.rows}"
+        return f"{self.labels[0]} - {self.labels[1]}: {self._figures()}; {self.verdict()}, {self.row_counts}"
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
         low, high = self.confidence_interval()
         lines = [f"95% interval {low:.3f} to {high:.3f} nats, p = {pvalue_text(self.pvalue)}; {self.verdict()}"]
         lines += [f"{expression(e.names)} = {figure(e.value, e.standard_error, 'nats')}" for _, e in self._parts()]
-        title = f"{self.labels[0]} less {self.labels[1]}, {self.rows}"
+        title = f"{self.labels[0]} less {self.labels[1]}, {self.row_counts}"
         return card(title, figure(self.value, self.standard_error, "nats"), lines)

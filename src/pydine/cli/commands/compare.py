@@ -133,4 +133,4 @@ def _shown(found: Difference) -> RenderableType:
     table.add_row("difference", f"{found.value:+.3f} ± {found.standard_error:.3f}", style="bold")
     y, z = (", ".join(names) for names in found.first.names[1:])
     title = f"Information about {y}" + (f" given {z}" if z else "")
-    return page(title, table, f"{found.verdict()}: {contrast_line(found)}.", how=found.rows)
+    return page(title, table, f"{found.verdict()}: {contrast_line(found)}.", how=found.row_counts)

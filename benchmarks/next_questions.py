@@ -33,10 +33,10 @@ SLOW = frozenset({"shapes, product", "mixed, one of them", "mixed, turned"})  # 
 POWERED = ((0.02, 0), (0.05, 0), (0.1, 0), (0.05, 1), (0.05, 3))  # nats, and columns of z
 
 NOTES = """
-Up to {seeds} datasets of {n} rows a family. "coverage" is that of the nominal 95% interval; "rejected" the share of p-values
-of at most 0.05, which is a level where the truth is 0. "bias" and "width" (of intervals) are in nats. Two standard
-errors of a coverage of 0.95 are {error:.3f}, and as much of a level of 0.05. Truths that have no closed form are means
-of {draws:,} draws of the log-ratio itself.
+Up to {seeds} datasets of {n} rows a family. "coverage" is that of the nominal 95% interval; "rejected" the share of
+p-values of at most 0.05, which is a level where the truth is 0. "bias" and "width" (of intervals) are in nats. Two
+standard errors of a coverage of 0.95 are {error:.3f}, and as much of a level of 0.05. Truths that have no closed form
+are means of {draws:,} draws of the log-ratio itself.
 
 Rows: with the number that rows_needed names for a power of 0.8 at level 0.05, the share of {tested} datasets in which
 independence_test(method="analytic") rejects, and the rows that would have had a power of 0.8 by that share, over those

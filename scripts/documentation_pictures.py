@@ -341,6 +341,15 @@ def intervals() -> Any:
     return figure
 
 
+def interaction() -> Any:
+    """What two columns of the diabetes data tell together, alone and beyond each other."""
+    diabetes = load_diabetes(scaled=False, as_frame=True)
+    figure, axes = panels(1, 6.4, 3.2)
+    found = pydine.interaction("bmi", "s5", "target", data=diabetes.data.assign(target=diabetes.target))
+    found.plot(axes)
+    return figure
+
+
 def scale() -> Any:
     """Which door a table goes through, by its rows and columns."""
     figure, axes = panels(1, 5.8, 3.2)
@@ -381,6 +390,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "numbers": numbers,
     "intervals": intervals,
     "scale": scale,
+    "interaction": interaction,
 }
 if COVERAGE.exists():  # and then docs/intervals.md must show it
     PICTURES["coverage"] = coverage

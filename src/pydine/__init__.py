@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from pydine.answers.policy import DeterminedWarning
     from pydine.inputs.checks import TiesWarning
     from pydine.questions.causal_graph import causal_graph
+    from pydine.questions.comparing import compare, compare_groups
+    from pydine.questions.correlating import corr
     from pydine.questions.estimator import DINE
     from pydine.questions.independence import independence_test
+    from pydine.questions.interactions import interaction
     from pydine.questions.lags import lagged_information, transfer_information
     from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
+    from pydine.questions.planning import detectable_information, rows_needed
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed.refining import SampledWarning
+    from pydine.questions.synergies import synergies
     from pydine.results import (
         CausalGraph,
         IndependenceTestResult,
@@ -27,7 +32,11 @@ if TYPE_CHECKING:
         PairwiseInformation,
         PointwiseInformation,
     )
+    from pydine.results.contrasts import Difference
+    from pydine.results.interactions import Interaction
     from pydine.results.lags import LaggedInformation, TransferInformation
+    from pydine.results.power import Power
+    from pydine.results.synergies import Synergies
     from pydine.work.cache import UnitCache
 
 __all__ = [
@@ -35,26 +44,37 @@ __all__ = [
     "CausalGraph",
     "ConditionalSelector",
     "DeterminedWarning",
+    "Difference",
     "IndependenceTestResult",
     "InformationEstimate",
+    "Interaction",
     "LaggedInformation",
     "PairwiseInformation",
     "PointwiseInformation",
+    "Power",
     "Ranking",
     "SampledWarning",
+    "Synergies",
     "TiesWarning",
     "TransferInformation",
     "UnitCache",
     "WideInformation",
     "__version__",
     "causal_graph",
+    "compare",
+    "compare_groups",
+    "corr",
+    "detectable_information",
     "independence_test",
+    "interaction",
     "lagged_information",
     "mutual_information",
     "mutual_information_score",
     "pairwise_information",
     "pointwise_information",
     "rank",
+    "rows_needed",
+    "synergies",
     "transfer_information",
     "wide_information",
 ]
@@ -65,13 +85,17 @@ _HOMES = {
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
     "DeterminedWarning": "pydine.answers.policy",
+    "Difference": "pydine.results.contrasts",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
     "LaggedInformation": "pydine.results.lags",
+    "Interaction": "pydine.results.interactions",
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
+    "Power": "pydine.results.power",
     "Ranking": "pydine.questions.ranking",
     "SampledWarning": "pydine.questions.streamed.refining",
+    "Synergies": "pydine.results.synergies",
     "TiesWarning": "pydine.inputs.checks",
     "TransferInformation": "pydine.results.lags",
     "UnitCache": "pydine.work.cache",
@@ -79,12 +103,19 @@ _HOMES = {
     "causal_graph": "pydine.questions.causal_graph",
     "independence_test": "pydine.questions.independence",
     "lagged_information": "pydine.questions.lags",
+    "compare": "pydine.questions.comparing",
+    "compare_groups": "pydine.questions.comparing",
+    "corr": "pydine.questions.correlating",
+    "detectable_information": "pydine.questions.planning",
+    "interaction": "pydine.questions.interactions",
     "mutual_information": "pydine.questions.mutual_information",
     "mutual_information_score": "pydine.questions.selection",
     "pairwise_information": "pydine.questions.pairwise",
     "pointwise_information": "pydine.questions.mutual_information",
     "rank": "pydine.questions.ranking",
     "transfer_information": "pydine.questions.lags",
+    "rows_needed": "pydine.questions.planning",
+    "synergies": "pydine.questions.synergies",
     "wide_information": "pydine.questions.wide",
 }
 

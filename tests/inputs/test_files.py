@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,6 +38,7 @@ def write_as(kind, path):
         "bom": lambda: path.write_bytes(b"\xef\xbb\xbf" + csv_text().encode()),
         "utf-16": lambda: path.write_bytes(csv_text().encode("utf-16")),
         "gzip": lambda: path.write_bytes(gzip.compress(csv_text().encode())),
+        "zstd": lambda: path.write_bytes(pa.compress(csv_text().encode(), codec="zstd", asbytes=True)),
         "blank lines": lambda: path.write_text("\n\n" + csv_text() + "\n\n"),
         "no last newline": lambda: path.write_text(csv_text().rstrip()),
         "decimal commas": lambda: path.write_text(csv_text(";").replace(".", ",")),
@@ -50,7 +52,19 @@ def write_as(kind, path):
 
 
 KINDS = [
-    *("csv", "tsv", "crlf", "bom", "utf-16", "gzip", "blank lines", "no last newline", "decimal commas", "spaces"),
+    *(
+        "csv",
+        "tsv",
+        "crlf",
+        "bom",
+        "utf-16",
+        "gzip",
+        "zstd",
+        "blank lines",
+        "no last newline",
+        "decimal commas",
+        "spaces",
+    ),
     *("parquet", "feather", "arrow stream", "npz", "records"),
 ]
 
@@ -217,6 +231,7 @@ def test_separator(tmp_path):
         (b"ARROW1 and then nothing", "begins as a file of kind 'arrow' but cannot be read"),
         (b"\x93NUMPY and then nothing", "cannot be read as an .npy or .npz file"),
         (b"\x1f\x8b\x08 and then nothing", "is gzipped but damaged"),
+        (b"\x28\xb5\x2f\xfd and then nothing", "is compressed with zstd but damaged"),
         (b"FEA1", "write it again as Feather 2"),
         (b"\xd0\xcf\x11\xe0", "is a workbook; save the sheet as CSV"),
         (b' [\n {"a": 1, "b": 2}]', "is JSON; write it as CSV or Parquet"),

@@ -23,7 +23,7 @@ CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
 GUIDES = (
     *("start", "numbers", "kinds", "intervals", "gallery", "how-it-works", "bases", "shapes", "pointwise"),
-    *("independence-test", "all-pairs", "feature-selection", "causal-graphs", "scale", "cli"),
+    *("independence-test", "all-pairs", "feature-selection", "causal-graphs", "scale", "cli", "comparing"),
 )
 DOCUMENTS = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
 

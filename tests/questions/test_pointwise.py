@@ -1,6 +1,7 @@
 """Pointwise information: what each row contributes, where it stands in the data, and how it is drawn."""
 
 import sys
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -283,8 +284,26 @@ class TestPlot:
         _, axes = plt.subplots()
         z = np.random.default_rng(1).standard_normal((200, 2))
         assert pointwise_information(np.column_stack([x, z[:, 0] ** 2]), y, z).plot(axes) is axes
-        assert axes.get_xlabel() == "x0 given z, as a standard normal"
+        assert axes.get_xlabel() == "x0 given z0, z1, as a standard normal"
         assert len(plt.get_fignums()) == 1
+
+    @pytest.mark.parametrize("ask", [pointwise_information, mutual_information])
+    def test_original_units(self, ask):
+        x, y = half(150)
+        frame = pd.DataFrame({"dose": np.exp(3.0 * x), "reply": y, "age": np.random.default_rng(1).normal(size=150)})
+        axes = ask("dose", "reply", "age", data=frame).plot(units="original")
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("dose", "reply")
+        drawn = axes.collections[0].get_offsets()
+        np.testing.assert_allclose(np.sort(drawn[:, 0]), np.sort(frame["dose"]))
+        given = ask("dose", "reply", "age", data=frame).plot()
+        assert given.get_xlabel() == "dose given age, as a standard normal"
+
+    def test_units_that_are_none(self):
+        pointwise = pointwise_information(*half(100))
+        with pytest.raises(ValueError, match="units must be 'scores' or 'original', but got 'metres'"):
+            pointwise.plot(units="metres")
+        with pytest.raises(ValueError, match="kept without their values"):
+            replace(pointwise, observed=None).plot(units="original")
 
     def test_many_rows_are_thinned(self):
         n = 25_000

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import pydine
 from pydine.inputs.kinds import Kind
 from pydine.report.page import ONLY_LABELS, _fits, _graph
 from pydine.report.prose import left_out, summary, trust
@@ -60,3 +61,13 @@ def test_a_flow_that_steps_blur_is_no_headline(report):
 def test_why_there_is_no_flow_to_check(report):
     assert ONLY_LABELS in _fits(replace(report, fits=()))
     assert "too few rows to hold some out" in _fits(replace(report, fits=(), n_complete=20))
+
+
+def test_what_the_rows_would_have_shown_stands_where_nothing_was_found(report):
+    least = pydine.detectable_information(report.n_samples, alpha=report.alpha)
+    said = [sentence for sentence in trust(report) if sentence.startswith("Where nothing was found")]
+    assert len(said) == 1
+    assert f"nats alone (a correlation of {least.correlation:.2f})" in said[0]
+    assert "given the rest" in said[0]
+    everything = replace(report, alpha=1.0 - 1e-9)
+    assert not any(sentence.startswith("Where nothing") for sentence in trust(everything))

@@ -49,7 +49,8 @@ def outcomes(draw):
 def pointwise(draw):
     n = draw(st.integers(1, 4))
     values, x, y = (draw(arrays.arrays(np.float64, shape)) for shape in (n, (n, 2), (n, 1)))
-    return PointwiseInformation(values, np.arange(n)[::-1].copy(), (x, y), draw(estimates()))
+    observed = (x, y) if draw(st.booleans()) else None
+    return PointwiseInformation(values, np.arange(n)[::-1].copy(), (x, y), draw(estimates()), observed)
 
 
 @st.composite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,9 +85,14 @@ class Request:
 
         Also returns how rows depend on each other, as arguments of a question.
         """
+        return self.read_blocks({"-x": sides.x, "-y": sides.y, "-z": sides.z}, depending, streamed=streamed)
+
+    def read_blocks(
+        self, chosen: Mapping[str, Sequence[str] | None], depending: Depending, *, streamed: bool = False
+    ) -> tuple[list[list[str] | None], dict[str, Any], Frame]:
+        """The same for the columns of any options."""
         table = self.open(streamed=streamed and depending == Depending())
-        chosen = (("-x", sides.x), ("-y", sides.y), ("-z", sides.z))
-        names = [table.find(option, columns or ()) for option, columns in chosen]
+        names = [table.find(option, columns or ()) for option, columns in chosen.items()]
         asked = [name for block in names for name in block]
         every = list(dict.fromkeys([*asked, *depending.columns(table)]))
         frame = self.read(table, every, named=depending.labels(table))

@@ -34,8 +34,8 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV or TSV (also gzipped), Parquet, Feather, Arrow, .npy or .npz; [bold]-[/bold] reads from a pipe. "
-        "Columns without names are called 1, 2, 3 ...",
+        help="CSV or TSV (also gzipped, or by zstd), Parquet, Feather, Arrow, .npy or .npz; [bold]-[/bold] reads "
+        "from a pipe. Columns without names are called 1, 2, 3 ...",
     ),
 ]
 Target = Annotated[str, typer.Option("-t", "--target", metavar="COLUMN", help="The column that the others tell about.")]

@@ -45,6 +45,7 @@ from pydine.sampling import INDEPENDENT, Rows
 
 NAMES_HINT = ", or pass data= if these are the names of columns"
 REST = "rest"
+OPTIONAL = ("z", "given")  # fact: arguments that may have no columns
 
 Codings = Mapping[str, Mapping[str, int]]
 Labels = Sequence[dict[str, int] | None]  # of the columns of a block: the numbers of their labels
@@ -105,9 +106,42 @@ def read_question(
     CopiesWarning
         If rows stand more than once; each is counted once.
     """
+    sides = {"x": x, "y": y, "z": z}
+    table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=kinds, many=many_x, dependence=dependence)
+    return Question(table, places["x"], places["y"], places["z"])
+
+
+def read_sides(
+    sides: Mapping[str, Any],
+    *,
+    data: Any = None,
+    nan_policy: str = "raise",
+    kinds: Kinds | None = None,
+    many: bool = False,
+    dependence: Dependence = INDEPENDENTLY,
+) -> tuple[Table, dict[str, tuple[int, ...]]]:
+    """Read several arguments into one table of the rows that all of them have, as `read_question` does.
+
+    Parameters
+    ----------
+    sides : mapping of str to argument
+        By what messages call them; ``"z"`` and ``"given"`` may be None, and have no columns then.
+    data, nan_policy, kinds
+        As in `read_question`.
+    many : bool
+        Whether identifiers among the columns of the first are left out, with a warning, and not refused.
+    dependence : Dependence
+        How rows depend on each other.
+
+    Returns
+    -------
+    table : Table
+    places : dict of str to tuple of int
+        Which columns of the table each argument is.
+    """
     check_nan_policy(nan_policy)
     source = None if data is None else Source.read(data)
-    blocks, kept = _read_blocks(x, y, z, source, omit=nan_policy == "omit")
+    blocks, kept = _read_blocks(sides, source, omit=nan_policy == "omit")
     rows = dependence.read(source, len(blocks[0].values) if kept is None else len(kept), kept)
     if dependence.within is not None:
         blocks, kept, rows = _only(repeated(rows), blocks, kept, rows)
@@ -116,11 +150,13 @@ def read_question(
         check_range(block)
     blocks, codings, unclear = with_kinds(blocks, kinds)
     if unclear:
-        blocks[0] = without_identifiers(blocks[0] if many_x else blocks[0].only([]), unclear)
-    if not dependence.is_said:
+        blocks[0] = without_identifiers(blocks[0] if many else blocks[0].only([]), unclear)
+    if dependence.is_said:
+        blocks = with_means(blocks, rows) if dependence.within else blocks
+    else:
         warn_of_order(blocks)
-        return _as_question(*without_copies(blocks, kept), codings)
-    return _as_question(with_means(blocks, rows) if dependence.within else blocks, kept, codings, rows)
+        blocks, kept = without_copies(blocks, kept)
+    return _as_table(blocks, kept, codings, rows), _places(blocks, sides)
 
 
 def _only(some: NDArray[np.bool_], blocks: list[Columns], kept: Kept, rows: Rows) -> tuple[list[Columns], Kept, Rows]:
@@ -138,25 +174,29 @@ def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, labels: Sequen
     Few rows, constant columns and ties are fine here; NaN, infinity and unequal lengths are not. Labels get the numbers
     that they had in the fit, which `labels_of` says.
     """
-    source = None if data is None else Source.read(data)
-    blocks, kept = _read_blocks(x, y, z, source, omit=False)
+    sides, source = {"x": x, "y": y, "z": z}, None if data is None else Source.read(data)
+    blocks, kept = _read_blocks(sides, source, omit=False)
     blocks = [numbered(block, labels[i] if i < len(labels) else ()) for i, block in enumerate(blocks)]
-    return _as_question(blocks, kept, {})
+    places = _places(blocks, sides)
+    return Question(_as_table(blocks, kept, {}), places["x"], places["y"], places["z"])
 
 
-def _read_blocks(x: Any, y: Any, z: Any, source: Source | None, *, omit: bool) -> tuple[list[Columns], Kept]:
-    blocks = [read_columns("x", x, source), read_columns("y", y, source)]
-    if z is not None and (given := read_columns("z", z, source)).names:
-        blocks.append(given)
+def _read_blocks(sides: Mapping[str, Any], source: Source | None, *, omit: bool) -> tuple[list[Columns], Kept]:
+    asked = [label for label, value in sides.items() if value is not None or label not in OPTIONAL]
+    read = [read_columns(label, sides[label], source) for label in asked]
+    blocks = [block for block in read if block.names or block.label not in OPTIONAL]
     _check_shapes(blocks)
     return finite_rows(blocks, omit=omit)
 
 
-def _as_question(blocks: Sequence[Columns], kept: Kept, codings: Codings, rows: Rows = INDEPENDENT) -> Question:
-    table = _as_table(blocks, kept, codings, rows)
-    dx, dy = len(blocks[0].names), len(blocks[1].names)
-    places = range(len(table.names))
-    return Question(table, tuple(places[:dx]), tuple(places[dx : dx + dy]), tuple(places[dx + dy :]))
+def _places(blocks: Sequence[Columns], sides: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The columns of each argument in a table of these blocks; none for those that were left out."""
+    places: dict[str, tuple[int, ...]] = dict.fromkeys(sides, ())
+    start = 0
+    for block in blocks:
+        places[block.label] = tuple(range(start, start + len(block.names)))
+        start += len(block.names)
+    return places
 
 
 def _check_shapes(blocks: Sequence[Columns]) -> None:

@@ -14,8 +14,10 @@ from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
+from pydine.inputs.table import Question
 from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
 from pydine.results import InformationEstimate, PointwiseInformation
+from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 from pydine.work.cache import UnitCache
 
@@ -114,7 +116,7 @@ def mutual_information(
     if isinstance(answer, Verdict):
         warn_if_determined(answer, question)
         return information
-    return replace(information, points=_Points(answer))
+    return replace(information, points=_Points(answer, question))
 
 
 @dataclass(frozen=True)
@@ -122,13 +124,21 @@ class _Points:
     """Some rows of a fit, for a plot; computed only when one is drawn."""
 
     fitted: Fit | MixedFit
+    question: Question
 
     def __call__(self, information: InformationEstimate) -> PointwiseInformation:
         latents = self.fitted.heaviest.latents
         rows = np.sort(some_of(latents.outwards, MOST_POINTS))
         dx, both = latents.dimensions[0], latents.both[:, rows]
-        positions = self.fitted.question.table.positions[rows]
-        return PointwiseInformation(self.fitted.of_rows(rows), positions, (both[:dx].T, both[dx:].T), information)
+        sides, positions = (both[:dx].T, both[dx:].T), self.question.table.positions[rows]
+        observed = observed_of(self.question, rows)
+        return PointwiseInformation(self.fitted.of_rows(rows), positions, sides, information, observed)
+
+
+def observed_of(question: Question, rows: RowArray | slice = slice(None)) -> tuple[FloatArray, FloatArray]:
+    """Rows of x and of y as they came, shapes (m, dx) and (m, dy)."""
+    columns = question.table.columns
+    return columns[list(question.x)][:, rows].T, columns[list(question.y)][:, rows].T
 
 
 @shown_in_notebooks("Estimating")
@@ -180,4 +190,5 @@ def pointwise_information(
     if values is None:
         values = answer.of_rows(slice(None))
     sides = latents.of("x").T, latents.of("y").T
-    return PointwiseInformation(values, question.table.positions, sides, information_of(answer, question))
+    information, positions = information_of(answer, question), question.table.positions
+    return PointwiseInformation(values, positions, sides, information, observed_of(question))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.answers.contrasts import Answered, rows_of
 from pydine.answers.fitting import fit, information_of
 from pydine.answers.policy import Verdict, determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
@@ -27,11 +28,14 @@ from pydine.inputs.table import Question, Table
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.pvalues import adjusted
 from pydine.questions.features.rest import rest_of
+from pydine.questions.features.ties import MOST_VALUES, Comparer
 from pydine.results import InformationEstimate
+from pydine.results.contrasts import Difference
 from pydine.results.records import Record
 from pydine.show.cards import card, figure, pvalue_text, strip, strip_end, table
 from pydine.show.plotting import draw_ranking
 from pydine.show.progress import progress_bar
+from pydine.types import FloatArray
 from pydine.work.asking import ask_all
 from pydine.work.cache import UnitCache
 from pydine.work.execution import arrivals, is_sent_away
@@ -104,6 +108,10 @@ class Ranking(Record):
         Why there are no figures given the rest, if so.
     left_out : dict of str to str
         Columns that were not ranked, and why: they have too few values.
+    tied : tuple of str, default=()
+        The first columns, if they cannot be told apart by what they tell alone, at level alpha.
+    comparer : callable, optional
+        Makes the `Difference` of two columns, for `compare`; ignored by ``==``.
     """
 
     target: str
@@ -114,6 +122,31 @@ class Ranking(Record):
     screened: tuple[str, ...] = ()
     why_no_rest: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
+    tied: tuple[str, ...] = ()
+    comparer: Callable[[str, str], Difference] | None = field(default=None, compare=False)
+
+    def compare(self, first: str, second: str) -> Difference:
+        """How much more one column tells about the target alone than another: in nats, with an interval and a p-value.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of ranked columns.
+
+        Returns
+        -------
+        Difference
+        """
+        if self.comparer is None:
+            raise ValueError("this ranking holds no rows to compare; ask pydine.compare, or what pydine.rank returns.")
+        return self.comparer(first, second)
+
+    @property
+    def ties(self) -> str:
+        """Which columns cannot be told apart, in a sentence; empty if the first tells more than all others."""
+        if not self.tied:
+            return ""
+        return f"The first {len(self.tied)} columns cannot be told apart: {', '.join(self.tied)}."
 
     def __iter__(self) -> Iterator[RankedColumn]:
         return iter(self.columns)
@@ -133,7 +166,7 @@ class Ranking(Record):
             lines.append(f"  {column.name:<{width}}  {alone} alone  {told}{nothing}".rstrip())
         if len(self) > SHOWN:
             lines.append(f"  … and {len(self) - SHOWN:,} more")
-        return "\n".join([*lines, *([f"  {self.why_no_rest}"] if self.why_no_rest else [])])
+        return "\n".join([*lines, *(f"  {sentence}" for sentence in (self.ties, self.why_no_rest) if sentence)])
 
     def _repr_html_(self) -> str:
         """A table for notebooks, with intervals drawn."""
@@ -147,6 +180,7 @@ class Ranking(Record):
             alone = figure(column.alone.value, column.alone.standard_error)
             rows.append([column.name, bars, alone, rest, pvalue_text(column.adjusted_given_rest)])
         more = f"{len(self) - SHOWN:,} more columns. " if len(self) > SHOWN else ""
+        more += f"{self.ties} " if self.ties else ""
         note = f"{more}Light: alone, dark: given the rest; 95% intervals. {self.n_samples:,} rows have all columns."
         header = ["column", f"0 to {limit:.2g} nats", "alone", "given the rest", "adjusted p"]
         return table(f"What tells about {self.target}", header, rows, f"{note} {self.why_no_rest}".strip(), strips=1)
@@ -251,6 +285,7 @@ class _Answer(NamedTuple):
     pvalue: float
     is_determined: bool
     shows: str = ""
+    values: FloatArray | None = None  # what rows contribute, if they are kept
 
 
 @dataclass(frozen=True)
@@ -344,20 +379,37 @@ class _Work:
         alone = dict(zip(asked.alone, self._answers(list(asked.alone.values()), "alone"), strict=True))
         rest, screened = self._rest(alone)
         if not rest:
-            return self._result(alone, {} if asked.why_no_rest else alone, screened)
+            return self._with_ties(self._result(alone, {} if asked.why_no_rest else alone, screened))
         self.watch(self._result(alone, {}, screened))
         known: dict[str, _Answer] = {}
         for name, answer in zip(rest, self._answers(list(rest.values()), "given the rest"), strict=True):
             known[name] = answer
             self.watch(self._result(alone, known, screened))
         warn_determined(determined_side(rest[name]) for name, answer in known.items() if answer.is_determined)
-        return self._result(alone, known, screened)
+        return self._with_ties(self._result(alone, known, screened))
+
+    def _with_ties(self, ranking: Ranking) -> Ranking:
+        """The ranking with its first columns compared, once all is known."""
+        if not isinstance(ranking.comparer, Comparer):
+            return ranking
+        return replace(ranking, tied=ranking.comparer.tied([column.name for column in ranking], self.alpha))
+
+    def _comparer(self, alone: dict[str, _Answer]) -> Comparer:
+        """Compares columns by what their rows contribute."""
+        kept = {}
+        for name, answer in alone.items():
+            if answer.values is not None and np.isfinite(answer.information.value):
+                rows = self.asked.alone[name].table.positions
+                kept[name] = Answered(answer.information, answer.values, rows)
+        return Comparer(kept)
 
     def _answers(self, questions: list[Question], how: str) -> Iterator[_Answer]:
         """Ask questions in parallel, and yield their answers in order, each as soon as it is known."""
         tables = list({id(question.table): question.table for question in questions}.values())
         items = [_Item(_place(question.table, tables), *question.blocks) for question in questions]
-        asker = _Asker(tuple(tables), replace(self.settings, cache=None, n_jobs=1 if len(items) > 1 else None))
+        n_values = sum(0 if question.given else question.table.n_samples for question in questions)
+        settings = replace(self.settings, cache=None, n_jobs=1 if len(items) > 1 else None)
+        asker = _Asker(tuple(tables), settings, 0 < n_values <= MOST_VALUES)
         cache, n_jobs = self.settings.cache, self.settings.n_jobs
         with progress_bar(f"{len(questions)} columns {how}", len(questions), self.progress) as step:
             if len(items) == 1 or is_sent_away(n_jobs):
@@ -398,7 +450,7 @@ class _Work:
                 )
             )
         columns.sort(key=lambda column: -column.alone.value)
-        asked = self.asked
+        asked, comparer = self.asked, self._comparer(alone)
         return Ranking(
             asked.target,
             tuple(columns),
@@ -408,6 +460,7 @@ class _Work:
             screened,
             asked.why_no_rest,
             asked.left_out,
+            comparer=comparer if comparer.answers else None,
         )
 
 
@@ -430,6 +483,7 @@ class _Asker:
 
     tables: tuple[Table, ...]
     settings: Settings
+    keeps_rows: bool = False
 
     def __call__(self, item: _Item, cache: UnitCache | None) -> _Answer:
         """The answer to one question."""
@@ -439,4 +493,5 @@ class _Asker:
         if isinstance(answer, Verdict):
             return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
         test = analytic_test(answer.tested)
-        return _Answer(information, test.pvalue, is_determined=False, shows=test.shows)
+        values = rows_of(answer, question) if self.keeps_rows else None
+        return _Answer(information, test.pvalue, is_determined=False, shows=test.shows, values=values)

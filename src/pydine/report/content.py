@@ -14,11 +14,12 @@ from pydine.answers.settings import Settings
 from pydine.inputs.files import Frame
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.nulls.pvalues import adjusted
+from pydine.questions.pairs.signs import spearman
 from pydine.questions.pairwise import pairwise_information
 from pydine.questions.ranking import rank
 from pydine.report.calibration import FlowFit, check_flows, most_context
 from pydine.report.causes import found_causes
-from pydine.report.correlations import partial_correlations, spearman
+from pydine.report.correlations import partial_correlations
 from pydine.report.description import Column, describe
 from pydine.report.points import Points, points_of
 from pydine.results import CausalGraph, PairwiseInformation

@@ -1,4 +1,4 @@
-"""Rank correlations, to compare information with, and partial ones for the graph of many columns."""
+"""Partial correlations of ranks, for the graph of many columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.stats import chi2, rankdata
+from scipy.stats import chi2
 from scipy.stats import t as student_t
 
 from pydine.bases.closed_form import pair_information, wishart_bias
@@ -15,27 +15,9 @@ from pydine.latents.scores import ScoreMap
 from pydine.results import PairwiseInformation
 from pydine.types import FloatArray
 
-__all__ = ["partial_correlations", "spearman"]
+__all__ = ["partial_correlations"]
 
 SPARE_ROWS = 10  # rows that partial correlations need, beside one for each column
-
-
-def spearman(columns: FloatArray) -> FloatArray:
-    """Rank correlations of columns (p, n) with missing values, each pair with the rows that it has, shape (p, p).
-
-    A column's ranks are those among all rows that have it.
-    """
-    there = np.isfinite(columns)
-    ranks = np.zeros(columns.shape)
-    for i, finite in enumerate(there):
-        ranks[i, finite] = rankdata(columns[i, finite]) / finite.sum() - 0.5
-    mask = there.astype(np.float64)
-    n, sums, squares = mask @ mask.T, ranks @ mask.T, ranks**2 @ mask.T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        covariance = ranks @ ranks.T / n - sums * sums.T / n**2
-        spread = squares / n - (sums / n) ** 2
-        found: FloatArray = covariance / np.sqrt(spread * spread.T)
-    return np.clip(found, -1.0, 1.0)
 
 
 def partial_correlations(

@@ -8,12 +8,14 @@ import numpy as np
 
 from pydine.inputs.checks import enumeration
 from pydine.inputs.kinds import Kind
+from pydine.questions.planning import detectable_information
 from pydine.report.calibration import FlowFit
 from pydine.report.content import Answer, Ranked, Report
 from pydine.report.markup import name, nats, shown
 
 MOST_NAMED = 5
 ROWS_PER_COLUMN = 10
+LEAST_ROWS = 12  # fact: beside one for each given column, that a test needs
 SEES_NOTHING, SEES_SOMETHING = 0.25, 0.005  # p-values of a test
 CLEAR = 2.0  # standard errors above which a gain is taken for more than chance
 
@@ -54,11 +56,35 @@ def trust(report: Report) -> list[str]:
             f"Of what {_names(unclear)} {'adds' if len(unclear) == 1 else 'add'}, estimate and test say different "
             "things: the rows are too few to tell."
         )
+    if hidden := _undetected(report):
+        sentences.append(hidden)
     sentences.append(
         f"p-values are adjusted once, for all {report.n_tests:,} tests of this page: of what is said to be found, "
         f"about {report.alpha:.0%} may be chance. Nothing found is no proof of nothing, and no figure proves a cause."
     )
     return sentences
+
+
+def _undetected(report: Report) -> str:
+    """What rows would have shown, where nothing was found for some column."""
+    told = []
+    if any(row.alone.adjusted > report.alpha for row in report.ranking):
+        told.append((report.n_samples, 0, "alone"))
+    asked = [row for row in report.ranking if row.given_rest]
+    if any(not adds(row, report.alpha) for row in asked):
+        others = len(report.screened) or len(asked)
+        told.append((report.n_complete, others - 1, "given the rest"))
+    found = []
+    for rows, dz, how in told:
+        if rows >= dz + LEAST_ROWS:
+            least = detectable_information(rows, alpha=report.alpha, dz=dz)
+            found.append(f"{nats(least.information)} nats {how} (a correlation of {least.correlation:.2f})")
+    if not found:
+        return ""
+    return (
+        f"Where nothing was found, less than {enumeration(found)} may still be there: in four of five samples, a "
+        "single test finds as much."
+    )
 
 
 def _is_unclear(answer: Answer | None) -> bool:

@@ -227,12 +227,12 @@ class InformationEstimate(Record):
             f"{', or fewer columns in z,' if self.dimensions[2] > 1 else ''} would help."
         )
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw rows by their latents, coloured by what they contribute to the information; needs matplotlib.
+    def plot(self, axes: Any = None, *, units: str = "scores") -> Any:
+        """Draw rows, coloured by what they contribute to the information; needs matplotlib.
 
         Parameters
         ----------
-        axes : matplotlib Axes, optional
+        axes, units
             As in `PointwiseInformation.plot`.
 
         Returns
@@ -241,12 +241,12 @@ class InformationEstimate(Record):
         """
         if self.points is None:
             raise ValueError("this estimate holds no rows to draw; plot what pydine.mutual_information returns.")
-        return self.points(self).plot(axes)
+        return self.points(self).plot(axes, units=units)
 
     def __repr__(self) -> str:
         known = not math.isnan(self.standard_error)
         error = f" ± {self.standard_error:.4f}" if known else ""
-        parts = [f"{_expression(self.names)} = {self.value:z.4f}{error} nats ({self.bits:z.4f} bits)"]
+        parts = [f"{expression(self.names)} = {self.value:z.4f}{error} nats ({self.bits:z.4f} bits)"]
         if known:
             low, high = self.confidence_interval(0.95)
             is_open = high == math.inf and self.value < math.inf
@@ -269,7 +269,7 @@ class InformationEstimate(Record):
         dropped = f" ({self.n_dropped:,} rows dropped)" if self.n_dropped else ""
         lines = [f"{self.bits:z.3f} bits{known}", f"{self.base} base, n = {self.n_samples:,}{dropped}"]
         lines += [f"rows: {self.sampling}"] if self.sampling else []
-        return card(_expression(self.names), figure(self.value, self.standard_error, "nats"), lines)
+        return card(expression(self.names), figure(self.value, self.standard_error, "nats"), lines)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -287,30 +287,36 @@ class PointwiseInformation(Record):
         The rows' latents given z, between which the dependence is seen.
     estimate : InformationEstimate
         The information of all rows together.
+    observed : tuple of two ndarrays, shapes (n, dx) and (n, dy), optional
+        The rows of x and of y in their own units; labels as numbers.
     """
 
     values: FloatArray
     rows: NDArray[np.intp]
     latents: tuple[FloatArray, FloatArray]
     estimate: InformationEstimate
+    observed: tuple[FloatArray, FloatArray] | None = None
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
         n = self.values.size
-        must_fit(self, self.values.shape == self.rows.shape == (n,) and {len(side) for side in self.latents} == {n})
+        sides = (*self.latents, *(self.observed or ()))
+        must_fit(self, self.values.shape == self.rows.shape == (n,) and {len(side) for side in sides} == {n})
 
     def top(self, count: int = 10) -> NDArray[np.intp]:
         """Positions in the data of the rows that carry the most information, the most first."""
         order: NDArray[np.intp] = self.rows[np.argsort(-self.values, kind="stable")[:count]]
         return order
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the rows' latents, coloured by what they contribute; needs matplotlib.
+    def plot(self, axes: Any = None, *, units: str = "scores") -> Any:
+        """Draw the rows, coloured by what they contribute; needs matplotlib.
 
         Parameters
         ----------
         axes : matplotlib Axes, optional
             Where to draw; otherwise a new figure. With several columns, the first of each side is drawn.
+        units : {"scores", "original"}, default="scores"
+            The rows' latents, from which all that z explains is taken out; or the columns as they came.
 
         Returns
         -------
@@ -318,7 +324,11 @@ class PointwiseInformation(Record):
         """
         from pydine.show.plotting import draw_pointwise
 
-        return draw_pointwise(self, axes)
+        if units not in ("scores", "original"):
+            raise ValueError(f"units must be 'scores' or 'original', but got {units!r}.")
+        if units == "original" and self.observed is None:
+            raise ValueError("these rows were kept without their values; pass units='scores'.")
+        return draw_pointwise(self, axes, units)
 
     def __repr__(self) -> str:
         share = float((self.values > 0.0).mean())
@@ -327,7 +337,7 @@ class PointwiseInformation(Record):
     def _repr_html_(self) -> str:
         """A card for notebooks."""
         value = figure(self.estimate.value, self.estimate.standard_error, "nats")
-        return card(f"{_expression(self.estimate.names)}, row by row", value, [repr(self).rpartition("; ")[2]])
+        return card(f"{expression(self.estimate.names)}, row by row", value, [repr(self).rpartition("; ")[2]])
 
 
 @dataclass(frozen=True, repr=False)
@@ -472,7 +482,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real)
 
 
-def _expression(names: tuple[tuple[str, ...], ...]) -> str:
+def expression(names: tuple[tuple[str, ...], ...]) -> str:
     """Write I(x; y | z) with the column names, long lists shortened in the middle."""
     x, y, z = (", ".join(_shortened(columns)) for columns in names)
     return f"I({x}; {y} | {z})" if z else f"I({x}; {y})"

@@ -188,10 +188,9 @@ class PairwiseInformation(Record):
 
     def to_matrix(self) -> Any:
         """The values as a frame with a column for each variable; pandas also gets the names as its index."""
-        columns: dict[str, list[Any]] = {name: self.values[:, i].tolist() for i, name in enumerate(self.names)}
         if self.backend == "pandas":
-            frame = as_frame(columns, self.backend)
-            return frame.set_axis(list(self.names), axis=0)
+            return square_frame(self.values, self.names, self.backend)
+        columns: dict[str, list[Any]] = {name: self.values[:, i].tolist() for i, name in enumerate(self.names)}
         return as_frame({"variable": list(self.names), **columns}, self.backend)
 
     def plot(self, axes: Any = None, *, cluster: bool = True) -> Any:
@@ -274,6 +273,12 @@ class PairwiseInformation(Record):
         ]
         more = rest.rpartition("\n")[2].strip() if len(first) > SHOWN_PAIRS else ""
         return table(head, ["pair", "nats", "adjusted p", "n"], rows, more)
+
+
+def square_frame(values: FloatArray, names: tuple[str, ...], backend: str) -> Any:
+    """A matrix (p, p) as a frame with a column for each variable; pandas also gets the names as its index."""
+    frame = as_frame({name: values[:, i].tolist() for i, name in enumerate(names)}, backend)
+    return frame.set_axis(list(names), axis=0) if backend == "pandas" else frame
 
 
 def as_frame(columns: dict[str, list[Any]], backend: str) -> Any:

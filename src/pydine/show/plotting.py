@@ -28,10 +28,10 @@ def label_of(name: str) -> str:
     return printable(name).replace("$", r"\$")
 
 
-def draw_pointwise(pointwise: Any, axes: Any = None) -> Any:
-    """Draw latents coloured by pointwise information (see `PointwiseInformation.plot`)."""
+def draw_pointwise(pointwise: Any, axes: Any = None, units: str = "scores") -> Any:
+    """Draw rows coloured by pointwise information (see `PointwiseInformation.plot`)."""
     axes = new_axes() if axes is None else axes
-    x, y = (side[:, 0] for side in pointwise.latents)
+    x, y = (side[:, 0] for side in (pointwise.latents if units == "scores" else pointwise.observed))
     values = pointwise.values
     if len(values) > MOST_POINTS:
         some = np.random.default_rng(0).permutation(len(values))[:MOST_POINTS]
@@ -44,9 +44,11 @@ def draw_pointwise(pointwise: Any, axes: Any = None) -> Any:
     axes.set_facecolor("0.94")  # white is the colour of rows that say nothing
     axes.figure.colorbar(points, ax=axes, label="pointwise information (nats)", extend="both")
     estimate = pointwise.estimate
-    given = " given z" if estimate.dimensions[2] else ""
     first, second = label_of(estimate.names[0][0]), label_of(estimate.names[1][0])
-    axes.set(xlabel=f"{first}{given}, as a standard normal", ylabel=f"{second}{given}, as a standard normal")
+    if units == "scores":
+        given = f" given {label_of(_given(estimate.names[2]))}" if estimate.dimensions[2] else ""
+        first, second = (f"{name}{given}, as a standard normal" for name in (first, second))
+    axes.set(xlabel=first, ylabel=second)
     axes.set_title(f"{estimate.value:.3f} nats in {estimate.n_samples:,} rows ({estimate.base} base)")
     return axes
 

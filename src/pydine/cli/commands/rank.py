@@ -78,6 +78,7 @@ def rank(
         "why_no_rest": ranking.why_no_rest,
         "columns": rows,
         "add_nothing": ranking.add_nothing,
+        "tied": ranking.tied,
     }
     answer(form, record, rows, lambda: _shown(ranking), frame=frame)
     tell(said)
@@ -140,7 +141,7 @@ def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
     title = f"Information about {ranking.target}, in nats"
     if waiting:
         return page(title, table, how=f"Given the rest: {known} of {len(ranking)} columns")
-    return page(title, table, *_said(ranking), how=_how(ranking, uneven))
+    return page(title, table, ranking.ties, *_said(ranking), how=_how(ranking, uneven))
 
 
 def _said(ranking: Ranking) -> list[str]:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -79,6 +80,19 @@ class Content:
                 content = _bounded(self.source, cast(BinaryIO, unpacked), self.max_bytes)
         except (OSError, EOFError, zlib.error):
             raise ValueError(f"{self.source} is gzipped but damaged or cut short.") from None
+        return self.holding(content)
+
+    def unpacked_from_zstd(self) -> Content:
+        """What a file that was compressed with zstd holds; needs pyarrow."""
+        try:
+            pa = import_module("pyarrow")
+        except ImportError:
+            raise ImportError(f"reading {self.source} needs pyarrow; install it with: pip install pyarrow") from None
+        try:
+            with pa.CompressedInputStream(self.rewound(), "zstd") as unpacked:
+                content = _bounded(self.source, cast(BinaryIO, io.BufferedReader(unpacked)), self.max_bytes)
+        except OSError:
+            raise ValueError(f"{self.source} is compressed with zstd but damaged or cut short.") from None
         return self.holding(content)
 
 

@@ -31,6 +31,7 @@ KINDS = {
     b"\x93NUMPY": "npy",
     b"PK\x03\x04": "zip",
     b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
     b"FEA1": "feather 1",
@@ -47,7 +48,7 @@ NUMBER_BYTES = 8
 def open_file(
     path: str | Path, *, header: bool | None = None, separator: str | None = None, max_bytes: int | None = None
 ) -> TableFile:
-    """Open a file of columns: CSV, TSV (also gzipped), Parquet, Feather, Arrow, .npy or .npz.
+    """Open a file of columns: CSV, TSV (also gzipped, or by zstd), Parquet, Feather, Arrow, .npy or .npz.
 
     Parameters
     ----------
@@ -79,6 +80,8 @@ def open_file(
         kind = next((kind for magic, kind in KINDS.items() if head.startswith(magic)), "text")
         if kind == "gzip":
             content, kind = content.unzipped(), "text"
+        elif kind == "zstd":
+            content, kind = content.unpacked_from_zstd(), "text"
         elif kind == "utf-16":
             text = content.rewound().read().decode("utf-16", errors="replace")
             content, kind = content.holding(text.encode()), "text"

@@ -1,0 +1,90 @@
+"""Several questions about the same rows, or about others, with the correlations of their answers' errors.
+
+To first order, the error of an estimate is the mean of its rows' values (pointwise information), less their
+expectation. So the errors of two estimates are as correlated as their values over the rows that both have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pydine.answers.fitting import Fit, fit, information_of
+from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.settings import Settings
+from pydine.inputs.table import Question
+from pydine.results import InformationEstimate
+from pydine.types import FloatArray, RowArray
+from pydine.work.cache import UnitCache
+
+if TYPE_CHECKING:
+    from pydine.answers.mixed import MixedFit
+
+
+class Answered(NamedTuple):
+    """An estimate with its rows' values in nats (n,), and where these rows are in the data (n,)."""
+
+    estimate: InformationEstimate
+    values: FloatArray
+    rows: RowArray
+
+
+def answer_all(questions: Sequence[Question], settings: Settings) -> list[Answered]:
+    """Answer questions one after the other; flows that several need are fitted once."""
+    settings = replace(settings, cache=settings.cache or UnitCache())
+    return [answered(question, settings) for question in questions]
+
+
+def answered(question: Question, settings: Settings) -> Answered:
+    """Answer a question, with its rows' values; infinite information, whose errors nobody knows, is refused."""
+    answer = fit(question, settings)
+    estimate = information_of(answer, question)
+    if isinstance(answer, Verdict):
+        if not np.isfinite(estimate.value):
+            x, y, _ = (", ".join(names) for names in estimate.names)
+            raise ValueError(
+                f"{x} and {y} determine each other as far as the rows tell, so that their information is infinite and "
+                "has no difference from another; leave one of the columns out."
+            )
+        warn_if_determined(answer, question)
+    return Answered(estimate, rows_of(answer, question), question.table.positions)
+
+
+def rows_of(answer: Fit | MixedFit | Verdict, question: Question) -> FloatArray:
+    """What each row contributes, in nats, shape (n,): by models that have not seen it if there are any."""
+    if isinstance(answer, Verdict):
+        return np.zeros(question.table.n_samples)
+    held = answer.held_out()
+    return answer.of_rows(slice(None)) if held is None else held
+
+
+def correlations_of(parts: Sequence[Answered]) -> FloatArray:
+    """Correlations (k, k) of the errors of answers.
+
+    What is not known of an estimate beside the noise of its rows (what flows have not learned, say) is taken as
+    independent of what is not known of the others.
+    """
+    found = np.eye(len(parts))
+    shares = [_sampled(part.estimate) for part in parts]
+    for i, first in enumerate(parts):
+        for j, second in enumerate(parts[:i]):
+            found[i, j] = found[j, i] = shares[i] * shares[j] * _correlation(first, second)
+    return found
+
+
+def _correlation(first: Answered, second: Answered) -> float:
+    """How the means of two answers' rows go together: over the rows that both have; 0 if these are none."""
+    a, b = first.values - first.values.mean(), second.values - second.values.mean()
+    _, here, there = np.intersect1d(first.rows, second.rows, assume_unique=True, return_indices=True)
+    whole = float(np.sqrt((a @ a) * (b @ b)))
+    return float(np.clip(a[here] @ b[there] / whole, -1.0, 1.0)) if whole > 0.0 else 0.0
+
+
+def _sampled(estimate: InformationEstimate) -> float:
+    """The share of an estimate's standard error that is the noise of rows, between 0 and 1."""
+    parts, error = estimate.details.get("uncertainty"), estimate.standard_error
+    noise = parts["sampling"] if isinstance(parts, Mapping) else min(estimate.errors or (error,))
+    return min(float(noise) / error, 1.0) if error > 0.0 else 0.0

@@ -1,0 +1,65 @@
+"""``pydine rows``: how many rows find so much information, or how much so many rows find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pydine.cli import options
+from pydine.cli.output.answers import answer, flat
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pydine.results.power import Power
+
+EXAMPLES = options.example("pydine rows --nats 0.05", "pydine rows --nats 0.02 -d 4 --power 0.9", "pydine rows --n 442")
+
+
+def rows(
+    *,
+    nats: Annotated[
+        float | None,
+        typer.Option("--nats", metavar="NUMBER", help="The information to be found, in nats.", show_default=False),
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="Or: the rows that there are.", show_default=False)
+    ] = None,
+    power: Annotated[
+        float, options.of_method("--power", metavar="NUMBER", help="The probability to find the information.")
+    ] = 0.8,
+    alpha: options.Alpha = 0.05,
+    given: Annotated[int, options.of_method("-d", "--given", metavar="N", help="Columns that are given.")] = 0,
+    printed: options.Printed,
+) -> None:
+    """How many rows are needed to find so much information, or how little so many rows show.
+
+    By the distribution of the test of independence of two columns, where dependence shows as correlation.
+    """
+    if (nats is None) == (n is None):
+        raise typer.BadParameter("give one of the two", param_hint="--nats, --n")
+    form = printed.form
+    from pydine import detectable_information, rows_needed
+
+    if nats is not None:
+        found = rows_needed(nats, power=power, alpha=alpha, dz=given)
+    else:
+        found = detectable_information(n or 0, power=power, alpha=alpha, dz=given)
+    record = {
+        "rows": found.rows,
+        "information": found.information,
+        "correlation": found.correlation,
+        "power": power,
+        "alpha": alpha,
+        "given": given,
+        "solved": found.solved,
+    }
+    answer(form, record, [flat(record)], lambda: _shown(found))
+
+
+def _shown(found: Power) -> RenderableType:
+    from rich.text import Text
+
+    sentence = repr(found).partition(";")[0]
+    return Text(f"{sentence[0].upper()}{sentence[1:]}.")

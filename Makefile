@@ -121,6 +121,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/labels.py       labels by the hundred: tables, numbers, and given either"
 	@echo "  $(BIN)/python benchmarks/consistency.py  error, coverage and time against the number of rows"
 	@echo "  $(BIN)/python benchmarks/codes.py        codes in Z that act by order, by level, or by their sum modulo m"
+	@echo "  $(BIN)/python benchmarks/real_z.py       Z of real tables with a known truth, beside GCM and regression"
 	@echo "  $(BIN)/python benchmarks/mixed_level.py  level and power of the test on columns of any kind"
 	@echo "  $(BIN)/python benchmarks/mixed_speed.py  speed on columns of any kind, beside phik, ppscore and CMIknnMixed"
 	@echo "  $(BIN)/python benchmarks/beyond_normal.py --samples DIR  a public benchmark (samples: beyond_normal_peers.py)"

@@ -27,14 +27,16 @@ from mixed_tasks import MixedData
 from pydine.experiments.runner import Outcome, Task
 
 ALPHA, MOST_ROWS, WEAKEST = 0.05, 600, 4  # with dependence, a quarter of the datasets will do
-RHOS, SHAPES = (0.0, 0.15, 0.3, 0.5), ("trees", "smooth")
+RHOS, SHAPES = (0.0, 0.15, 0.3, 0.5), ("trees", "smooth", "overgrown trees")
 LEVEL = 0.08  # required in every row
 Floats = NDArray[np.float64]
 
 NOTES = """
 Z is that of a real table: {tables}.
-X and Y are two functions of it with noise: boosted trees ("trees") or kernel ridge regressions ("smooth"), fitted to
-two other columns of the table, with residuals of the size that these have. The noises are normal, with a correlation
+X and Y are two functions of it with noise: boosted trees, as many as rows that were held out support ("trees"), or
+kernel ridge regressions ("smooth"), fitted to two other columns of the table, with residuals of the size that these
+have. "Overgrown trees" are sixty rounds without a stop: they follow the noise of the real columns, which depend on each
+other, so that both sides have steps in common that so few rows cannot teach anybody. The noises are normal, with a correlation
 rho: at 0, X and Y are independent given Z, and whoever rejects is wrong. Shares rejected at 5%, of {seeds} datasets
 with rho = 0 and {some} otherwise; two standard errors of 0.05 are {error:.3f}.
 "GCM, forests": the generalised covariance measure (Shah and Peters 2020) with the out-of-bag residuals of random
@@ -70,11 +72,11 @@ def modelled(table: str, shape: str) -> tuple[Floats, tuple[Floats, ...], tuple[
     for name in (x, y):
         column = frame[name].to_numpy(dtype=np.float64)
         column = (column - column.mean()) / column.std()
-        model = (
-            HistGradientBoostingRegressor(max_iter=60, random_state=0)
-            if shape == "trees"
-            else KernelRidge(alpha=1.0, kernel="rbf", gamma=0.5 / z.shape[1])
-        )
+        model = {
+            "trees": HistGradientBoostingRegressor(early_stopping=True, random_state=0),
+            "overgrown trees": HistGradientBoostingRegressor(max_iter=60, random_state=0),
+            "smooth": KernelRidge(alpha=1.0, kernel="rbf", gamma=0.5 / z.shape[1]),
+        }[shape]
         mean = np.asarray(model.fit(seen, column).predict(seen), dtype=np.float64)
         means.append(mean)
         sizes.append(max(float((column - mean).std()), 0.2))
@@ -137,8 +139,10 @@ def lines(rows: pd.DataFrame) -> list[dict[str, object]]:
 
 def bars(table: pd.DataFrame) -> list[common.Bar]:
     own = table[table.method == "dine"]
+    is_rough = own["shape"] == "overgrown trees"
     return [
-        common.Bar("largest level", float(own["rho 0"].max()), high=LEVEL),
+        common.Bar("largest level", float(own["rho 0"][~is_rough].max()), high=LEVEL),
+        common.Bar("largest level, overgrown trees", float(own["rho 0"][is_rough].max()), high=LEVEL),
         common.Bar("least power at rho 0.5", float(own["rho 0.5"].min()), low=0.9),
     ]
 

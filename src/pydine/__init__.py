@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pydine.answers.policy import DeterminedWarning
     from pydine.inputs.checks import TiesWarning
     from pydine.questions.estimator import DINE
+    from pydine.questions.explanation import why
     from pydine.questions.independence import independence_test
     from pydine.questions.mutual_information import mutual_information, pointwise_information
     from pydine.questions.pairwise import pairwise_information
@@ -25,6 +26,7 @@ __all__ = [
     "DINE",
     "ConditionalSelector",
     "DeterminedWarning",
+    "Explanation",
     "IndependenceTestResult",
     "InformationEstimate",
     "PairwiseInformation",
@@ -41,6 +43,7 @@ __all__ = [
     "pairwise_information",
     "pointwise_information",
     "rank",
+    "why",
     "wide_information",
 ]
 
@@ -49,11 +52,12 @@ _HOMES = {
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
     "DeterminedWarning": "pydine.answers.policy",
+    "Explanation": "pydine.results.explanation",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
-    "Ranking": "pydine.questions.ranking",
+    "Ranking": "pydine.results.ranking",
     "SampledWarning": "pydine.questions.streamed.refining",
     "TiesWarning": "pydine.inputs.checks",
     "UnitCache": "pydine.work.cache",
@@ -64,6 +68,7 @@ _HOMES = {
     "pairwise_information": "pydine.questions.pairwise",
     "pointwise_information": "pydine.questions.mutual_information",
     "rank": "pydine.questions.ranking",
+    "why": "pydine.questions.explanation",
     "wide_information": "pydine.questions.wide",
 }
 

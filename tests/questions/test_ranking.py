@@ -39,16 +39,16 @@ def test_the_figures_are_those_of_single_questions(data):
         np.testing.assert_allclose(adjusted, false_discovery_control(raw))
 
 
-def test_what_adds_nothing(data):
+def test_what_not_detected(data):
     ranking = rank(data, "y", base="gaussian")
-    assert ranking.add_nothing == ("proxy", "noise")
+    assert ranking.not_detected == ("proxy", "noise")
     assert (ranking.target, len(ranking), ranking.n_samples, ranking.n_dropped) == ("y", 3, 200, 0)
 
 
 def test_one_column_has_no_rest(data):
     (only,) = rank(data, "y", ["proxy"], base="gaussian")
     assert only.given_rest == only.alone
-    assert not only.adds_nothing
+    assert not only.not_detected
 
 
 def test_missing_values_cost_a_column_s_own_rows_alone_and_all_rows_given_the_rest(data):
@@ -77,7 +77,7 @@ def test_no_row_has_all_columns(data):
     ranking = rank(data, "y", base="gaussian", nan_policy="omit")
     assert ranking.why_no_rest.startswith("0 of 200 rows have all columns")
     assert {column.given_rest for column in ranking} == {None}
-    assert not ranking.add_nothing
+    assert not ranking.not_detected
     assert ranking.columns[0].alone.n_samples == 100
 
 
@@ -157,10 +157,10 @@ def test_ties_are_warned_of_once(data):
     assert set(caught[0].message.shares) == set(data)
 
 
-def test_a_copy_adds_nothing_and_stops_nothing(data):
+def test_a_copy_not_detected_and_stops_nothing(data):
     with pytest.warns(pydine.DeterminedWarning, match=r"cause \(of cause and y\) and copy \(of copy and y\)"):
         ranking = rank({**data, "copy": np.exp(data["cause"])}, "y")
-    assert {"cause", "copy"} <= set(ranking.add_nothing)
+    assert {"cause", "copy"} <= set(ranking.not_detected)
     first, second = ranking.columns[:2]
     assert {first.name, second.name} == {"cause", "copy"}
     assert first.alone.value == second.alone.value

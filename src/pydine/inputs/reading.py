@@ -19,6 +19,7 @@ from pydine.inputs.checks import (
     warn_left_out,
     warn_of_copies,
     warn_of_labels,
+    warn_of_order,
     warn_of_ties,
 )
 from pydine.inputs.columns import Columns, Source, read_columns
@@ -56,11 +57,12 @@ def read_question(
     data: Any = None,
     nan_policy: str = "raise",
     kinds: Kinds | None = None,
-    many_x: bool = False,
+    left_out: dict[str, str] | None = None,
 ) -> Question:
     """Read x, y and z into arrays and refuse what cannot be estimated.
 
-    Rows are matched by position: an index, as pandas has it, is not looked at.
+    Rows are matched by position, whatever their index, as pandas has it; a warning tells of the same index in another
+    order.
 
     Parameters
     ----------
@@ -76,9 +78,10 @@ def read_question(
         z together and count them in ``n_dropped``.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
         Kinds of columns, where types and values suggest another (`inputs.kinds`).
-    many_x : bool
-        Whether the columns of x will be asked about one by one: those that are identifiers are then left out, with a
-        warning, and not refused.
+    left_out : dict, optional
+        Passed if the columns of x will be asked about one by one: those that nothing can be learned from (dates,
+        objects, constants, identifiers, no values) are then left out, with a warning, and not refused. Their names are
+        entered, with the reason.
 
     Returns
     -------
@@ -96,15 +99,19 @@ def read_question(
         Once, if a column is declared continuous whose values repeat.
     CopiesWarning
         If rows stand more than once; each is counted once.
+    OrderWarning
+        If x, y and z have the same index in another order.
+    LeftOutWarning
+        If columns are left out.
     """
     check_nan_policy(nan_policy)
-    blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit")
+    blocks, kept = _read_blocks(x, y, z, data, omit=nan_policy == "omit", left_out=left_out)
     _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
     for block in blocks:
         check_range(block)
-    blocks, codings, unclear = with_kinds(blocks, kinds)
-    if unclear:
-        blocks[0] = without_identifiers(blocks[0] if many_x else blocks[0].only([]), unclear)
+    blocks, codings, unclear = with_kinds(blocks, _known(kinds, left_out))
+    if left_out or unclear:
+        blocks[0] = without_useless(blocks[0] if left_out is not None else blocks[0].only([]), unclear, left_out or {})
     return _as_question(*without_copies(blocks, kept), codings)
 
 
@@ -119,9 +126,22 @@ def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, labels: Sequen
     return _as_question(blocks, kept, {})
 
 
-def _read_blocks(x: Any, y: Any, z: Any, data: Any, *, omit: bool) -> tuple[list[Columns], Kept]:
+def _known(kinds: Kinds | None, left_out: Mapping[str, str] | None) -> Kinds | None:
+    """What is said of columns that are not left out."""
+    return {key: kind for key, kind in kinds.items() if str(key) not in left_out} if kinds and left_out else kinds
+
+
+def _read_blocks(
+    x: Any, y: Any, z: Any, data: Any, *, omit: bool, left_out: dict[str, str] | None = None
+) -> tuple[list[Columns], Kept]:
     source = None if data is None else Source.read(data)
-    blocks = [read_columns("x", x, source), read_columns("y", y, source)]
+    if source is None:
+        warn_of_order([x, y, z])
+    first = read_columns("x", x) if source is None else source.select("x", x, left_out)
+    if left_out and not first.names:
+        name, reason = next(iter(left_out.items()))
+        raise ValueError(f"x must have a column that can be used, but column {name!r} {reason}; name another one.")
+    blocks = [first, read_columns("y", y, source)]
     if z is not None and (given := read_columns("z", z, source)).names:
         blocks.append(given)
     _check_shapes(blocks)
@@ -216,8 +236,8 @@ def with_kinds(
     return found, codings, unclear
 
 
-def without_identifiers(block: Columns, unclear: Mapping[str, str]) -> Columns:
-    """Columns of a table, or of x, without those that nothing can be learned from, of which a warning tells.
+def without_useless(block: Columns, unclear: Mapping[str, str], left_out: dict[str, str]) -> Columns:
+    """Columns of a table, or of x, without identifiers, of which a warning tells, and of those left out before.
 
     Such columns elsewhere, or no columns left, are an error.
     """
@@ -227,7 +247,8 @@ def without_identifiers(block: Columns, unclear: Mapping[str, str]) -> Columns:
     if elsewhere or not left:
         where = (elsewhere or list(unclear))[0]
         raise ValueError(f"{where} {unclear[where]}; leave the column out, or say what it is with kinds=.")
-    warn_left_out(unclear)
+    warn_left_out({f"column {name!r} of {block.label}": reason for name, reason in left_out.items()} | dict(unclear))
+    left_out |= {name: unclear[wheres[i]] for i, name in enumerate(block.names) if i not in left}
     return block.only(left)
 
 
@@ -345,7 +366,7 @@ def read_variables(
         Variables of several columns. Columns in no group are variables by themselves.
     nan_policy : {"raise", "omit"}
     kinds : mapping of column name to kind, optional
-        As in `read_question`. Identifiers are left out, with a warning.
+        As in `read_question`. Columns that nothing can be learned from are left out, with a warning.
 
     Returns
     -------
@@ -354,28 +375,36 @@ def read_variables(
     """
     check_nan_policy(nan_policy)
     is_rest = isinstance(given, str) and given == REST
-    blocks = _variable_blocks(data, None if is_rest else given, groups or {})
+    left_out: dict[str, str] = {}
+    blocks = _variable_blocks(data, None if is_rest else given, groups or {}, left_out)
     blocks, kept = finite_rows(blocks, omit=nan_policy == "omit")
     _check_table_rows(_assemble(blocks, [str(name) for name in groups or {}], kept, {}), is_rest)
     for block in blocks:
         check_range(block)
-    blocks, codings, unclear = with_kinds(blocks, kinds)
-    if unclear:
-        blocks[0] = without_identifiers(blocks[0], unclear)
+    blocks, codings, unclear = with_kinds(blocks, _known(kinds, left_out))
+    if unclear or left_out:
+        blocks[0] = without_useless(blocks[0], unclear, left_out)
         _check_names(blocks[0], dict(zip(groups or {}, blocks[1:-1], strict=True)), blocks[-1])
     blocks, kept = without_copies(blocks, kept)
     return _assemble(blocks, [str(name) for name in groups or {}], kept, codings)
 
 
-def _variable_blocks(data: Any, given: Any, groups: Mapping[str, Sequence[Any]]) -> list[Columns]:
-    """Columns that are variables by themselves, then the groups one by one, then what is given, if only no columns."""
+def _variable_blocks(
+    data: Any, given: Any, groups: Mapping[str, Sequence[Any]], left_out: dict[str, str]
+) -> list[Columns]:
+    """Columns that are variables by themselves, then the groups one by one, then what is given, if only no columns.
+
+    Columns of the first kind that nothing can be learned from are entered in `left_out`.
+    """
     source = Source.read(data)
-    singles = source.select("data", list(source.names))
+    singles = source.select("data", list(source.names), left_out)
     fixed = Columns("given", (), singles.values[:, :0])
     if given is not None and (selected := source.select("given", given)).names:
         fixed = selected
     grouped = {str(name): source.select(f"groups[{name!r}]", columns) for name, columns in groups.items()}
     taken = {name for block in [*grouped.values(), fixed] for name in block.names}
+    for name in taken & set(left_out):
+        del left_out[name]  # what was asked for by name is refused, if need be
     if taken:
         left = [i for i, name in enumerate(singles.names) if name not in taken]
         singles = singles.only(left)

@@ -179,15 +179,15 @@ class PairwiseInformation(Record):
             n (rows behind the figure), correlation (from 0 to 1) and explained (a share of the entropy of y, or of x,
             if one is discrete).
         """
-        return _frame(self.columns(), self.backend)
+        return frame_of(self.columns(), self.backend)
 
     def to_matrix(self) -> Any:
         """The values as a frame with a column for each variable; pandas also gets the names as its index."""
         columns: dict[str, list[Any]] = {name: self.values[:, i].tolist() for i, name in enumerate(self.names)}
         if self.backend == "pandas":
-            frame = _frame(columns, self.backend)
+            frame = frame_of(columns, self.backend)
             return frame.set_axis(list(self.names), axis=0)
-        return _frame({"variable": list(self.names), **columns}, self.backend)
+        return frame_of({"variable": list(self.names), **columns}, self.backend)
 
     def plot(self, axes: Any = None, *, cluster: bool = True) -> Any:
         """Draw the matrix as a heat map, related variables side by side; needs matplotlib.
@@ -271,7 +271,8 @@ class PairwiseInformation(Record):
         return table(head, ["pair", "nats", "adjusted p", "n"], rows, more)
 
 
-def _frame(columns: dict[str, list[Any]], backend: str) -> Any:
+def frame_of(columns: dict[str, list[Any]], backend: str) -> Any:
+    """Columns as a frame of a library."""
     import narwhals as nw  # takes as long to import as much of this package
 
     try:

@@ -126,7 +126,7 @@ def warn_of_copies(copies: int, n: int) -> None:
 
 def warn_of_order(values: Sequence[Any]) -> None:
     """Warn if columns or frames of pandas have the same index in another order: rows are matched by position."""
-    indexed = [v.index for v in values if type(v).__module__.startswith("pandas.") and hasattr(v, "iloc")]
+    indexed = [v.index for v in values if type(v).__module__.partition(".")[0] == "pandas" and hasattr(v, "iloc")]
     for other in indexed[1:]:
         first = indexed[0]
         if len(first) == len(other) and not first.equals(other) and first.sort_values().equals(other.sort_values()):

@@ -21,6 +21,7 @@ from pydine.report import figures
 from pydine.report.calibration import FlowFit, most_context, n_folds
 from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column, moment
+from pydine.report.explanations import explanations
 from pydine.report.markup import json_for_script, name, nats, percent, pvalue, quantity, shortened, shown, signed
 from pydine.report.prose import MEANINGS, adds, is_partial, left_out, summary, trust
 from pydine.results import PairwiseInformation
@@ -289,8 +290,9 @@ def _ranking(report: Report) -> str:
         given = f"the {len(report.screened) - 1} of {len(report.ranking) - 1:,} other columns that tell most"
     keys = '<span class="strip key"><b class="alone"></b></span> alone '
     keys += f'<span class="strip key"><b class="rest"></b></span> given {given}; ' if with_rest else ""
-    legend = f'<p class="legend">Nats. {keys}bars are 95% intervals. Grey: nothing found.</p>'
-    return why + legend + _long_table(head, rows, SHOWN_RANKS, "columns", "ranking")
+    grey = "Grey: not detected; there may be as much as the bar reaches."
+    legend = f'<p class="legend">Nats. {keys}bars are 95% intervals. {grey}</p>'
+    return why + legend + _long_table(head, rows, SHOWN_RANKS, "columns", "ranking") + explanations(report)
 
 
 def _ranked(row: Ranked, report: Report, positions: dict[str, int], limit: float, with_rest: bool) -> str:

@@ -65,7 +65,8 @@ class Explanation(Record):
     residuals: FloatArray
     backend: str = "pandas"
 
-    def _lines(self) -> list[tuple[str, Step]]:
+    def lines(self) -> list[tuple[str, Step]]:
+        """The steps, with what is given in each, in words."""
         named: list[tuple[str, Step]] = []
         for step in self.steps:
             some = ", ".join(step.added[:3]) + (f" and {len(step.added) - 3} more" if len(step.added) > 3 else "")
@@ -104,7 +105,7 @@ class Explanation(Record):
         return f"{said}."
 
     def __repr__(self) -> str:
-        named = self._lines()
+        named = self.lines()
         width = max(len(text) for text, _ in named)
         lines = [f"What {self.name} tells about {self.target}, in nats, n = {self.steps[0].left.n_samples:,}:"]
         for text, step in named:
@@ -116,7 +117,7 @@ class Explanation(Record):
     def _repr_html_(self) -> str:
         """A table for notebooks."""
         rows = []
-        for text, step in self._lines():
+        for text, step in self.lines():
             low, high = step.left.confidence_interval()
             value = figure(step.left.value, step.left.standard_error)
             rows.append([text, value, f"{low:.3f} to {high:.3f}", pvalue_text(step.pvalue)])

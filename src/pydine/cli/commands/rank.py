@@ -17,7 +17,7 @@ from pydine.show.terminal import Harmless
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pydine.results.ranking import Ranking
+    from pydine.results.ranking import RankedColumn, Ranking
 
 MOST_KINDS = 40  # names of a kind that are printed
 EXAMPLES = options.example(
@@ -101,7 +101,7 @@ def _kind(kinds: tuple[str, ...]) -> str:
 
 def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
     uneven = len({ranked.alone.n_samples for ranked in ranking} | {ranking.n_samples}) > 1
-    table = plain_table("column", "alone", *(["n"] if uneven else []), "given the rest", "p", "")
+    table = plain_table("column", "alone", *(["n"] if uneven else []), "given the rest", "p", "not detected")
     known = 0
     for ranked in ranking:
         known += ranked.given_rest is not None
@@ -111,7 +111,7 @@ def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
             *([f"{ranked.alone.n_samples:,}"] if uneven else []),
             ("…" if waiting else "–") if ranked.given_rest is None else value(ranked.given_rest),
             "" if ranked.given_rest is None else pvalue(ranked.adjusted_given_rest),
-            ranked.verdict,
+            _bound(ranked),
             style="dim" if ranked.verdict else None,
         )
     title = f"Information about {ranking.target}, in nats"
@@ -120,11 +120,19 @@ def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
     return page(title, table, *_said(ranking), how=_how(ranking, uneven))
 
 
+def _bound(ranked: RankedColumn) -> str:
+    """How much there may be of what is not detected; or why nothing was asked."""
+    if ranked.copy_of:
+        return "a copy"
+    return f"≤ {ranked.bound:.3f}" if ranked.not_detected else ""
+
+
 def _said(ranking: Ranking) -> list[str]:
     """What the table says, in a sentence or two."""
     if ranking.why_no_rest:
         return [f"What columns tell given the rest cannot be said: {ranking.why_no_rest}"]
-    hints = [f"{name}: {hint}." for name, hint in ranking.hints.items()]
+    hints = [f"{column.name} is a copy of {column.copy_of}." for column in ranking if column.copy_of]
+    hints += [f"{name}: {hint}." for name, hint in ranking.hints.items()]
     nothing, told = ranking.not_detected, [column for column in ranking if column.adjusted_alone <= ranking.alpha]
     asked = sum(column.given_rest is not None for column in ranking)
     if len(nothing) == asked and not told:

@@ -50,7 +50,7 @@ def test_the_line_beside_it_is_that_of_a_regression(data, found):
     x, y = (side - z @ np.linalg.lstsq(z, side, rcond=None)[0] for side in (data["proxy"], data["y"]))
     assert found.correlation == pytest.approx(np.corrcoef(x, y)[0, 1])
     assert found.correlation_pvalue < 1e-6 < 0.05 < found.steps[-1].pvalue
-    assert "a line leaves something of the others in both sides" in repr(found)
+    assert "either a line leaves something of the others in both sides" in repr(found)
     assert abs(np.corrcoef(found.residuals)[0, 1]) < 0.5 * abs(found.correlation)
 
 

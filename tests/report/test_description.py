@@ -82,7 +82,7 @@ def test_labels_have_levels_and_no_order(labelled):
     assert np.isnan(labelled.spearman[labelled.matrix.names.index("colour"), 0])
     assert labelled.spearman[labelled.matrix.names.index("said"), 0] > 0.5
     page = to_html(labelled)
-    assert "the same labels as" in page
+    assert "one to one with" in page
     assert "&lt;i&gt;red&lt;/i&gt;&nbsp;<small>" in page
     assert "<i>red" not in page
     places = labelled.points.values[labelled.matrix.names.index("town")]

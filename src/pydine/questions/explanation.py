@@ -93,16 +93,15 @@ def explained(question: Question, settings: Settings, backend: str = "pandas") -
     own = {signatures[i] for i in (*question.x, *question.y)}
     others = [i for i in question.given if signatures[i] not in own]  # a copy would explain everything, and nothing
     whole = replace(question, given=tuple(others))
-    plain = replace(settings, base="gaussian")
     steps = [_step(replace(question, given=()), (), settings)]
     last = _step(whole, (), settings) if others else None
     given: tuple[int, ...] = ()
     while last is not None and len(given) < min(len(others) - 1, MOST_STEPS) and not _is_close(steps[-1], last):
         asked = {i: replace(question, given=(*given, i)) for i in others if i not in given}
-        left = {i: information_of(fit(one, plain), one).value for i, one in asked.items()}
-        best = min(left, key=lambda i: left[i])
+        found = {i: _step(one, (question.table.names[i],), settings) for i, one in asked.items()}
+        best = min(found, key=lambda i: found[i].left.value)
         given = (*given, best)
-        steps.append(_step(asked[best], (question.table.names[best],), settings))
+        steps.append(found[best])
     if last is not None:
         steps.append(replace(last, added=tuple(question.table.names[i] for i in others if i not in given)))
     (x,), (y, *_) = question.x, question.y
@@ -115,7 +114,8 @@ def explained(question: Question, settings: Settings, backend: str = "pandas") -
 
 def _is_close(step: Step, last: Step) -> bool:
     """Whether the columns so far leave no more than all of them do, as far as the errors tell."""
-    return step.left.value <= last.left.value + CLOSE * last.left.standard_error
+    error = max(step.left.standard_error, last.left.standard_error)
+    return step.left.value <= last.left.value + CLOSE * error
 
 
 def _step(question: Question, added: tuple[str, ...], settings: Settings) -> Step:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from pydine.inputs.hints import hint_of
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
-from pydine.inputs.table import Question, Table
+from pydine.inputs.table import Question, Table, copy_signature
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.pvalues import adjusted
 from pydine.questions.explanation import explained
@@ -74,7 +74,8 @@ def rank(
     features : sequence of column names, optional
         The columns to rank; every column but the target by default. With more than 31, the rest is a selection of 30
         (`Ranking.screened`), in which a column of labels counts once for every label. Columns that are strictly
-        monotone functions of one before them, or of the target, are left out of the rest.
+        monotone functions of one before them, or of the target (of steps and labels: one to one), are left out of the
+        rest.
     alpha : float, default=0.05
         The false discovery rate that is accepted among the columns that are found to add something.
     base, random_state, n_jobs, cache, kinds
@@ -173,14 +174,15 @@ class _Asked:
     left_out: dict[str, str]
     why_no_rest: str = ""
 
-    @property
+    @cached_property
     def first_of(self) -> dict[str, str]:
         """For each column with a question given the rest, the one that it is a copy of: itself if it is none."""
         if self.whole is None:
             return {}
         table, (x, y, _) = self.whole.table, self.whole.blocks
-        first = {table.signatures[y[0]]: self.target} if len(y) == 1 else {}
-        return {table.names[i]: first.setdefault(table.signatures[i], table.names[i]) for i in x}
+        signatures = {i: copy_signature(table.columns[i], table.kind(i)) for i in (*x, *y)}
+        first = {signatures[y[0]]: self.target} if len(y) == 1 else {}
+        return {table.names[i]: first.setdefault(signatures[i], table.names[i]) for i in x}
 
     @property
     def hints(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pydine.inputs.files import Frame
 from pydine.inputs.files.dates import DAYS, SECONDS
 from pydine.inputs.hints import code_hint, far_value
 from pydine.inputs.kinds import LEVEL_ROWS, Kind, is_thin, kind_of, pooled
-from pydine.inputs.table import signature_of
+from pydine.inputs.table import copy_signature
 from pydine.types import FloatArray
 
 __all__ = ["Column", "describe", "kinds_in", "moment", "places_of"]
@@ -115,9 +115,9 @@ def _order(counts: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _signature(values: FloatArray, kind: Kind) -> bytes:
-    """The same for columns that are strictly monotone functions of each other and lack the same rows."""
+    """The same for columns that are functions of each other (`copy_signature`) and lack the same rows."""
     finite = np.isfinite(values)
-    return np.packbits(finite).tobytes() + signature_of(values[finite], kind)
+    return np.packbits(finite).tobytes() + copy_signature(values[finite], kind)
 
 
 def _labels(name: str, values: FloatArray, kind: Kind, frame: Frame, copy_of: str | None) -> Column:

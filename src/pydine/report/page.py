@@ -225,7 +225,7 @@ def _has_remarks(column: Column, target: str) -> bool:
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
     if column.copy_of is not None:
-        how = "the same labels as" if column.kind is Kind.NOMINAL else "a strictly monotone function of"
+        how = "a strictly monotone function of" if column.kind is Kind.CONTINUOUS else "one to one with"
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")

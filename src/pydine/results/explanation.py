@@ -99,8 +99,8 @@ class Explanation(Record):
         said = f"The linear partial correlation is {self.correlation:z.2f} (p {_p(self.correlation_pvalue)})"
         if self.correlation_pvalue <= 0.05 < self.steps[-1].pvalue:
             return (
-                f"{said}: a line leaves something of the others in both sides, and their bends look like dependence; "
-                "its p-value holds only if every effect of the others is a straight line."
+                f"{said}: either a line leaves something of the others in both sides, whose bends look like "
+                "dependence, or the rows are too few for a test that allows for bends."
             )
         return f"{said}."
 

@@ -42,8 +42,8 @@ class RankedColumn(Record):
         Where dependence given the rest shows: as "correlation", "bent", "spread", "any shape" or "changes with z".
         Empty where it was not tested.
     copy_of : str, default=""
-        A column before it, or the target, of which this one is a strictly monotone function (of labels: the same
-        ones). It is then left out of the rest, and has no figure given the rest.
+        A column before it, or the target, of which this one is a strictly monotone function (of steps and labels:
+        one to one). It is then left out of the rest, and has no figure given the rest.
     """
 
     name: str
@@ -63,11 +63,16 @@ class RankedColumn(Record):
         return math.nan if self.given_rest is None else self.given_rest.confidence_interval().high
 
     @property
+    def is_determined(self) -> bool:
+        """Whether the rest determines the column, or the target, so that nothing is left to tell."""
+        return self.given_rest is not None and self.given_rest.value == self.given_rest.standard_error == 0.0
+
+    @property
     def verdict(self) -> str:
         """What the test says given the rest, in a few words; empty where it rejects."""
         if self.copy_of:
             return f"a copy of {self.copy_of}"
-        if self.given_rest is not None and self.given_rest.value == self.given_rest.standard_error == 0.0:
+        if self.is_determined:
             return "determined by the rest"
         return f"not detected: at most {self.bound:.3f}" if self.not_detected else ""
 

@@ -124,6 +124,8 @@ def _bound(ranked: RankedColumn) -> str:
     """How much there may be of what is not detected; or why nothing was asked."""
     if ranked.copy_of:
         return "a copy"
+    if ranked.is_determined:
+        return "determined"
     return f"≤ {ranked.bound:.3f}" if ranked.not_detected else ""
 
 
@@ -152,7 +154,8 @@ def _how(ranking: Ranking, uneven: bool) -> str:
     rest = ""
     if ranking.screened:
         rest = f"; the rest is the {len(ranking.screened) - 1} of {len(ranking) - 1} other columns that tell most"
-    adjusted = f", adjusted for {len(ranking)} columns" if len(ranking) > 1 else ""
+    asked = sum(column.given_rest is not None for column in ranking)
+    adjusted = f", adjusted for {asked} columns" if asked > 1 else ""
     return f"{_kinds(ranking)}{rows}{rest}; ± is one standard error; p is given the rest{adjusted}"
 
 

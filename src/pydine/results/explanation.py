@@ -86,7 +86,7 @@ class Explanation(Record):
             rest = f"nothing more is detected given all of them: at most {bound:.3f} nats."
         else:
             rest = f"{last.left.value:.3f} nats are left given all of them (p {_p(last.pvalue)})."
-        lost = first.left.value - last.left.value
+        lost = first.left.value - self.steps[-2 if len(self.steps) > 2 else -1].left.value
         share = f" {min(lost / first.left.value, 1.0):.0%} of" if first.left.value > 0.0 and lost > 0.0 else ""
         start = f"{whose} tell{'s' if len(taken) == 1 else ''}{share} what {self.name} tells about {self.target}; "
         return start + rest

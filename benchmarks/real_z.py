@@ -36,8 +36,9 @@ Z is that of a real table: {tables}.
 X and Y are two functions of it with noise: boosted trees, as many as rows that were held out support ("trees"), or
 kernel ridge regressions ("smooth"), fitted to two other columns of the table, with residuals of the size that these
 have. "Overgrown trees" are sixty rounds without a stop; it was not tested why tests fail there, but they may follow the
-noise of the real columns, which depend on each other, in steps that so few rows cannot teach. The noises are normal, with
-a correlation rho: at 0, X and Y are independent given Z, and whoever rejects is wrong. Shares rejected at 5%, of {seeds}
+noise of the real columns, which depend on each other, in steps that so few rows cannot teach. The noises are normal,
+with a correlation rho: at 0, X and Y are independent given Z, and whoever rejects is wrong.
+Shares rejected at 5%, of {seeds}
 datasets with rho = 0 and {some} otherwise; two standard errors of 0.05 are {error:.3f}.
 "GCM, forests": the generalised covariance measure (Shah and Peters 2020) with the out-of-bag residuals of random
 forests. "linear": the t-test of X in a linear regression of Y on X and Z. Power is worth reading only where a method

@@ -123,6 +123,7 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/edges.py        many columns a side and in Z, strong dependence"
 	@echo "  $(BIN)/python benchmarks/codes.py        codes in Z that act by order, by level, or by their sum modulo m"
 	@echo "  $(BIN)/python benchmarks/next_questions.py  differences, interactions and rows needed: coverage, level, power"
+	@echo "  $(BIN)/python benchmarks/real_z.py       Z of real tables with a known truth, beside GCM and regression"
 	@echo "  $(BIN)/python benchmarks/mixed_level.py  level and power of the test on columns of any kind"
 	@echo "  $(BIN)/python benchmarks/mixed_speed.py  speed on columns of any kind, beside phik, ppscore and CMIknnMixed"
 	@echo "  $(BIN)/python benchmarks/beyond_normal.py --samples DIR  a public benchmark (samples: beyond_normal_peers.py)"

@@ -263,6 +263,14 @@ def gallery_cars() -> Any:
     return ranked(table_of("auto-mpg", *names), "mpg", origin="nominal")
 
 
+def why() -> Any:
+    """What the other columns leave of power and mileage."""
+    figure, axes = plt.subplots(figsize=(5.6, 4.2), layout="constrained")
+    cars = pd.read_csv(DATA / "auto-mpg.tsv", sep="\t")
+    pydine.why(cars, "horsepower", "mpg", kinds={"origin": "nominal"}).plot(axes)
+    return figure
+
+
 def gallery_stature() -> Any:
     """What tells about the height of a child."""
     return ranked(table_of("stature", "father", "mother", "Gender", "Height"), "Height")
@@ -384,6 +392,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "gallery-wine": gallery_wine,
     "gallery-cancer": gallery_cancer,
     "gallery-cars": gallery_cars,
+    "why": why,
     "gallery-stature": gallery_stature,
     "gallery-credit": gallery_credit,
     "gallery-pima": gallery_pima,

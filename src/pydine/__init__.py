@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pydine.questions.comparing import compare, compare_groups
     from pydine.questions.correlating import corr
     from pydine.questions.estimator import DINE
+    from pydine.questions.explanation import why
     from pydine.questions.independence import independence_test
     from pydine.questions.interactions import interaction
     from pydine.questions.lags import lagged_information, transfer_information
@@ -45,6 +46,7 @@ __all__ = [
     "ConditionalSelector",
     "DeterminedWarning",
     "Difference",
+    "Explanation",
     "IndependenceTestResult",
     "InformationEstimate",
     "Interaction",
@@ -76,6 +78,7 @@ __all__ = [
     "rows_needed",
     "synergies",
     "transfer_information",
+    "why",
     "wide_information",
 ]
 
@@ -86,6 +89,7 @@ _HOMES = {
     "DINE": "pydine.questions.estimator",
     "DeterminedWarning": "pydine.answers.policy",
     "Difference": "pydine.results.contrasts",
+    "Explanation": "pydine.results.explanation",
     "IndependenceTestResult": "pydine.results",
     "InformationEstimate": "pydine.results",
     "LaggedInformation": "pydine.results.lags",
@@ -93,7 +97,7 @@ _HOMES = {
     "PairwiseInformation": "pydine.results",
     "PointwiseInformation": "pydine.results",
     "Power": "pydine.results.power",
-    "Ranking": "pydine.questions.ranking",
+    "Ranking": "pydine.results.ranking",
     "SampledWarning": "pydine.questions.streamed.refining",
     "Synergies": "pydine.results.synergies",
     "TiesWarning": "pydine.inputs.checks",
@@ -116,6 +120,7 @@ _HOMES = {
     "transfer_information": "pydine.questions.lags",
     "rows_needed": "pydine.questions.planning",
     "synergies": "pydine.questions.synergies",
+    "why": "pydine.questions.explanation",
     "wide_information": "pydine.questions.wide",
 }
 

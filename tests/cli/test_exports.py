@@ -31,8 +31,8 @@ def test_a_german_shop(asked):
     assert (set(used), record["left_out"]) == (set(header), {})
     assert used[0] in ("Preis", "Preis.1")  # one is the other without the tax
     assert used[2] == "Menge"
-    assert not {"Menge", "Rabatt"} & set(record["add_nothing"])
-    assert {"Kunde", "Datum", "Neukunde", "Versand", "Farbe"} <= set(record["add_nothing"])
+    assert not {"Menge", "Rabatt"} & set(record["not_detected"])
+    assert {"Kunde", "Datum", "Neukunde", "Versand", "Farbe"} <= set(record["not_detected"])
     rows = {line["column"]: (line["n_alone"], line["n_given_rest"]) for line in record["columns"]}
     assert (rows["Menge"], rows["Rabatt"]) == ((SHOP_ROWS, 384), (384, 384))
     conversions = record["conversions"]
@@ -76,15 +76,15 @@ def test_a_list_of_passengers(asked):
     rows = {line["column"]: line["n_alone"] for line in record["columns"]}
     assert rows["Pclass"] == PASSENGERS
     assert rows["Age"] == PASSENGERS - record["missing"]["Age"] == 476
-    assert "Age" in record["add_nothing"]
-    assert "SibSp" not in record["add_nothing"]
+    assert "Age" in record["not_detected"]
+    assert "SibSp" not in record["not_detected"]
 
 
 @pytest.mark.slow
 def test_text_comes_first_where_it_tells_most(asked):
     record = json.loads(asked("rank", "passengers.csv", "-t", "Survived", "--json").stdout)
     assert record["columns"][0]["column"] == "Sex"
-    assert "Sex" not in record["add_nothing"]
+    assert "Sex" not in record["not_detected"]
     told = asked("mi", "passengers.csv", "-x", "Sex", "-y", "Survived").stdout
     assert told.startswith("Read: Sex: text is read as labels.\n")
 
@@ -97,8 +97,8 @@ def test_american_sales(asked):
     assert set(used) == {"Order Date", "Region", "Units", "Unit Price", "Weight", "Discount", "Returned?"}
     assert set(record["left_out"]) == {"Order ID"}
     assert (record["n_rows"], record["missing"]) == (OTHER_ROWS, {"Discount": 15})
-    assert {"Weight", "Region", "Returned?", "Order Date"} <= set(record["add_nothing"])
-    assert not {"Units", "Unit Price"} & set(record["add_nothing"])
+    assert {"Weight", "Region", "Returned?", "Order Date"} <= set(record["not_detected"])
+    assert not {"Units", "Unit Price"} & set(record["not_detected"])
     assert record["notes"] == ["the last row, 'Grand Total', is taken for a sum of the others and left out"]
     assert record["conversions"]["Weight"].endswith(" lb' is read as 570.7")
 

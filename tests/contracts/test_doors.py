@@ -270,7 +270,10 @@ def test_the_command_line(asked, told, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_ranking(asked, told):
     frame, given = asked
-    (column,) = [column for column in rank(frame, "y", ["x", *given]) if column.name == "x"]
+    ranking = rank(frame, "y", ["x", *given])
+    (column,) = [column for column in ranking if column.name == "x"]
+    if any(other.copy_of for other in ranking):
+        pytest.skip("a ranking leaves copies out of the rest, where a single question is given them")
     assert figures(column.given_rest, column.pvalue_given_rest) == same(told.default)
 
 

@@ -123,7 +123,7 @@ def test_identifiers(rng):
     with pytest.warns(LeftOutWarning, match="Left out: column 'id' of data has 300 different labels"):
         assert read_variables(table).table.names == ("a", "b")
     with pytest.warns(LeftOutWarning):
-        assert read_question(["id", "a"], "b", data=table, many_x=True).names[0] == ("a",)
+        assert read_question(["id", "a"], "b", data=table, left_out={}).names[0] == ("a",)
 
 
 def test_rare_labels_are_one():

@@ -22,7 +22,7 @@ from pydine.cli import app
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
 GUIDES = (
-    *("start", "numbers", "kinds", "intervals", "gallery", "how-it-works", "bases", "shapes", "pointwise"),
+    *("start", "numbers", "kinds", "intervals", "gallery", "why", "how-it-works", "bases", "shapes", "pointwise"),
     *("independence-test", "all-pairs", "feature-selection", "causal-graphs", "scale", "cli", "comparing"),
 )
 DOCUMENTS = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import false_discovery_control
 
@@ -39,16 +40,16 @@ def test_the_figures_are_those_of_single_questions(data):
         np.testing.assert_allclose(adjusted, false_discovery_control(raw))
 
 
-def test_what_adds_nothing(data):
+def test_what_not_detected(data):
     ranking = rank(data, "y", base="gaussian")
-    assert ranking.add_nothing == ("proxy", "noise")
+    assert ranking.not_detected == ("proxy", "noise")
     assert (ranking.target, len(ranking), ranking.n_samples, ranking.n_dropped) == ("y", 3, 200, 0)
 
 
 def test_one_column_has_no_rest(data):
     (only,) = rank(data, "y", ["proxy"], base="gaussian")
     assert only.given_rest == only.alone
-    assert not only.adds_nothing
+    assert not only.not_detected
 
 
 def test_missing_values_cost_a_column_s_own_rows_alone_and_all_rows_given_the_rest(data):
@@ -77,7 +78,7 @@ def test_no_row_has_all_columns(data):
     ranking = rank(data, "y", base="gaussian", nan_policy="omit")
     assert ranking.why_no_rest.startswith("0 of 200 rows have all columns")
     assert {column.given_rest for column in ranking} == {None}
-    assert not ranking.add_nothing
+    assert not ranking.not_detected
     assert ranking.columns[0].alone.n_samples == 100
 
 
@@ -106,13 +107,12 @@ def test_with_very_many_columns_the_rest_is_a_selection_that_is_named(monkeypatc
     data = {f"c{i}": column for i, column in enumerate(values)}
     data["copy"] = data["c0"] ** 3
     data["y"] = values[0] + 0.6 * values[1] + 0.5 * values[2] - 0.5 * values[3] + rng.standard_normal(300)
-    with pytest.warns(pydine.DeterminedWarning):
-        ranking = rank(data, "y", base="gaussian")
+    ranking = rank(data, "y", base="gaussian")
     assert len(ranking.screened) == 5
     assert {"c1", "c2", "c3"} < set(ranking.screened)
-    assert len({"c0", "copy"} & set(ranking.screened)) == 1  # a copy brings nothing
+    assert "copy" not in ranking.screened  # it brings nothing
     for column in ranking:
-        if column.given_rest.value == 0.0:
+        if column.copy_of:
             continue
         given = [name for name in ranking.screened if name != column.name][:4]
         single = pydine.mutual_information(column.name, "y", given, data=data, base="gaussian")
@@ -130,7 +130,7 @@ def test_labels_count_by_their_indicators_and_their_codes_have_no_order(monkeypa
 
     def chosen(data):
         names = [name for name in data if name != "y"]
-        whole = read_question(names, "y", data=data, kinds={"label": "nominal"}, many_x=True)
+        whole = read_question(names, "y", data=data, kinds={"label": "nominal"})
         rest = rest_of(whole, np.array([0.0, 0.0, 0.0, 0.0, 1.0]))
         assert not rest.is_whole
         for i in whole.x:
@@ -157,14 +157,75 @@ def test_ties_are_warned_of_once(data):
     assert set(caught[0].message.shares) == set(data)
 
 
-def test_a_copy_adds_nothing_and_stops_nothing(data):
-    with pytest.warns(pydine.DeterminedWarning, match=r"cause \(of cause and y\) and copy \(of copy and y\)"):
-        ranking = rank({**data, "copy": np.exp(data["cause"])}, "y")
-    assert {"cause", "copy"} <= set(ranking.add_nothing)
-    first, second = ranking.columns[:2]
-    assert {first.name, second.name} == {"cause", "copy"}
-    assert first.alone.value == second.alone.value
-    assert first.given_rest.value == 0.0
+def test_a_copy_is_left_out_of_the_rest(data):
+    plain = rank(data, "y", base="gaussian")
+    ranking = rank({**data, "copy": np.exp(data["cause"]), "double": 2.0 * data["y"]}, "y", base="gaussian")
+    found = {column.name: column for column in ranking}
+    assert (found["copy"].copy_of, found["double"].copy_of) == ("cause", "y")
+    assert found["copy"].given_rest is None
+    assert found["copy"].alone.value == found["cause"].alone.value
+    assert "a copy of cause" in repr(ranking)
+    for column in plain:
+        assert found[column.name].given_rest.value == column.given_rest.value
+    two = rank({"cause": data["cause"], "copy": np.exp(data["cause"]), "y": data["y"]}, "y", base="gaussian")
+    assert [column.given_rest is None for column in two] == [False, True]
+
+
+@pytest.mark.filterwarnings("ignore::pydine.inputs.checks.LeftOutWarning")
+def test_columns_that_cannot_be_used_are_left_out_with_the_reason(data):
+    n = len(data["y"])
+    wrong = {
+        "constant": np.ones(n),
+        "empty": np.full(n, np.nan),
+        "day": np.arange(n).astype("datetime64[D]"),
+        "things": np.array([object()] * n),
+        "names": np.array([f"name {i}" for i in range(n)]),
+    }
+    plain = rank(data, "y", base="gaussian")
+    for policy in ("raise", "omit"):
+        ranking = rank(data | wrong, "y", base="gaussian", nan_policy=policy)
+        assert ranking.columns == plain.columns
+        assert ranking.left_out["day"] == "it holds dates or times"
+        assert ranking.left_out["constant"] == "it is constant"
+        assert set(ranking.left_out) == set(wrong)
+    holed = data | {"noise": np.where(np.arange(n) < 5, np.nan, data["noise"])}
+    ranking = rank(holed | wrong, "y", base="gaussian", nan_policy="omit")
+    assert set(ranking.left_out) == set(wrong)
+    assert pydine.pairwise_information(data | wrong, base="gaussian").names == tuple(data)
+    with pytest.raises(ValueError, match="day"):
+        rank(data | wrong, "day")
+
+
+def test_the_target_may_be_a_list_or_values(data):
+    plain = rank(data, "y", base="gaussian")
+    assert rank(data, ["y"], base="gaussian") == plain
+    several = rank(data, ["y", "noise"], base="gaussian")
+    assert [column.name for column in several] == ["cause", "proxy"]
+    assert several.target == "y, noise"
+    frame = pd.DataFrame(data)
+    features = frame.drop(columns="y")
+    assert rank(features, frame["y"], base="gaussian").columns == plain.columns
+    assert rank(frame, frame["y"], base="gaussian").columns == plain.columns
+    assert rank(features, frame["y"].to_numpy(), base="gaussian").target == "y"
+    with pytest.warns(UserWarning, match="another order, but rows are matched by position"):
+        pydine.mutual_information(frame["cause"], frame["y"].iloc[::-1])
+
+
+def test_a_ranking_as_a_frame_and_hints(data):
+    n = len(data["y"])
+    more = {
+        "race": np.arange(n) % 3.0,
+        "row": np.arange(n) + 1.0,
+        "kept": np.where(np.arange(n) == 3, 9999.0, data["noise"]),
+    }
+    ranking = rank(data | more, "y", base="gaussian")
+    assert "may be codes" in ranking.hints["race"]
+    assert "serial" in ranking.hints["row"]
+    assert "9999 lies far" in ranking.hints["kept"]
+    frame = ranking.to_frame()
+    assert list(frame["column"]) == [column.name for column in ranking]
+    assert frame["high_given_rest"][0] == ranking.columns[0].bound
+    assert type(ranking).from_json(ranking.to_json()) == ranking
 
 
 def test_unknown_columns_are_refused(data):

@@ -41,7 +41,7 @@ def test_matrix_and_graph_are_those_of_the_library(report, page):
     np.testing.assert_allclose(data["spearman"], ranks, atol=1e-5)
 
 
-def test_the_ranking_is_the_targets_row_and_p_values_are_adjusted_once(report):
+def test_the_ranking_is_that_of_rank_and_p_values_are_adjusted_where_they_stand(report):
     matrix, graph = report.matrix, report.graph
     assert [row.name for row in report.ranking] == ["cause", "proxy", "noise"]
     told = {column.name: column for column in rank(dict(make_frame()), "outcome")}
@@ -49,13 +49,21 @@ def test_the_ranking_is_the_targets_row_and_p_values_are_adjusted_once(report):
         i, t = matrix.names.index(row.name), matrix.names.index("outcome")
         assert row.alone.value == matrix.values[i, t]
         assert row.given_rest.value == graph.values[i, t] == told[row.name].given_rest.value
-        assert row.given_rest.adjusted == pytest.approx(graph.adjusted_pvalues[i, t])
+        assert row.given_rest.adjusted == told[row.name].adjusted_given_rest
+        assert row.alone.adjusted == told[row.name].adjusted_alone
     upper = np.triu_indices(4, 1)
-    rest = [row.given_rest.pvalue for row in report.ranking]
-    together = adjusted(np.concatenate([matrix.pvalues[upper], graph.pvalues[upper], rest]), "bh")
-    np.testing.assert_allclose(matrix.adjusted_pvalues[upper], together[:6])
-    np.testing.assert_allclose(graph.adjusted_pvalues[upper], together[6:12])
-    assert report.n_tests == 15
+    for table in (matrix, graph):
+        np.testing.assert_allclose(table.adjusted_pvalues[upper], adjusted(table.pvalues[upper], "bh"))
+
+
+def test_what_is_not_detected_is_explained_in_a_fold(report, page):
+    (proxy,) = [row for row in report.ranking if row.why is not None]
+    assert proxy.name == "proxy"
+    assert proxy.why.steps[1].added == ("cause",)
+    fold = page[page.index("Why is ") :]
+    assert "not detected given the others?</summary>" in fold
+    assert "nothing more is detected given all of them: at most" in fold
+    assert "less what the others predict of it" in fold
 
 
 def test_the_summary_says_what_was_found(page):
@@ -64,7 +72,7 @@ def test_the_summary_says_what_was_found(page):
     assert "Given all the others, cause still adds something; for the other 2 nothing was found." in text
     assert "Left outcolour: it holds text" in text
     assert "one: it is constant" in text
-    assert "p-values are adjusted once, for all 15 tests of this page" in text
+    assert "p-values are adjusted for all columns of the ranking" in text
     assert text.count("adjusted") == 1
 
 

@@ -12,7 +12,7 @@ from pydine.inputs.kinds import Kind
 from pydine.questions.ranking import rank
 from pydine.report import calibration, content, make_report, to_html
 from pydine.report.correlations import partial_correlations
-from pydine.report.description import _far, describe
+from pydine.report.description import _concerns, describe
 from pydine.report.page import _column, _spread
 from report_data import ROWS, make_frame
 
@@ -82,7 +82,7 @@ def test_labels_have_levels_and_no_order(labelled):
     assert np.isnan(labelled.spearman[labelled.matrix.names.index("colour"), 0])
     assert labelled.spearman[labelled.matrix.names.index("said"), 0] > 0.5
     page = to_html(labelled)
-    assert "the same labels as" in page
+    assert "one to one with" in page
     assert "&lt;i&gt;red&lt;/i&gt;&nbsp;<small>" in page
     assert "<i>red" not in page
     places = labelled.points.values[labelled.matrix.names.index("town")]
@@ -126,7 +126,7 @@ def test_dates_are_shown_as_dates():
     assert _spread(columns["time"]) == ["2023-11-14 22:13", "2023-11-14 23:32", "2023-11-15 00:52"]
     assert _spread(columns["clock"])[0] == "1.7e+09"
     assert columns["year"].levels == ("1970-01-01", "1971-01-01")
-    assert _far(np.append(days, 2_932_896), "D")[0].startswith("9999-12-31 lies far")
+    assert _concerns("day", np.append(days, 2_932_896), "D")[0].startswith("9999-12-31 lies far")
 
 
 def test_labels_with_few_rows_are_named():
@@ -241,5 +241,5 @@ def test_a_flow_gets_no_more_columns_than_rows_allow(monkeypatch):
 
 
 def test_values_that_are_all_as_far_from_the_middle_are_not_far():
-    assert _far(np.array([0.0, 1.0] * 20)) == []
-    assert len(_far(np.append(np.linspace(0.0, 1.0, 40), 999.0))) == 1
+    assert _concerns("a", np.array([0.0, 1.0] * 20), "") == []
+    assert len(_concerns("a", np.append(np.linspace(0.0, 1.0, 40), 999.0), "")) == 1

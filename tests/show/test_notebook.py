@@ -59,7 +59,7 @@ def test_every_result_has_a_card_that_names_cannot_leave(data):
 def test_a_ranking_is_printed_and_drawn(data):
     ranking = pydine.rank(data, "y", base="gaussian")
     assert repr(ranking).startswith("2 columns by their information about y, in nats, 150 rows:")
-    assert "adds nothing" in repr(ranking).splitlines()[-1]
+    assert "not detected: at most 0.0" in repr(ranking).splitlines()[-1]
     axes = ranking.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == ["other", HOSTILE]
 

@@ -34,6 +34,7 @@ COMMANDS = {
     "mi": ("mi", QUESTIONS),
     "test": ("independence", QUESTIONS),
     "rank": ("rank", QUESTIONS),
+    "why": ("why", QUESTIONS),
     "matrix": ("matrix", QUESTIONS),
     "graph": ("graph", QUESTIONS),
     "lags": ("lags", QUESTIONS),

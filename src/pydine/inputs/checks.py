@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,11 @@ Kept = NDArray[np.bool_] | None  # which rows are left, if not all
 
 
 class LeftOutWarning(UserWarning):
-    """Columns of a table that nothing can be learned from, such as identifiers, are left out."""
+    """Columns of a table that nothing can be learned from, such as constants and identifiers, are left out."""
+
+
+class OrderWarning(UserWarning):
+    """Columns that were passed one by one have the same index in another order."""
 
 
 class CopiesWarning(UserWarning):
@@ -121,6 +126,21 @@ def warn_of_copies(copies: int, n: int) -> None:
         CopiesWarning,
         stacklevel=level_of_caller(),
     )
+
+
+def warn_of_index(values: Sequence[Any]) -> None:
+    """Warn if columns or frames of pandas have the same index in another order: rows are matched by position."""
+    indexed = [v.index for v in values if type(v).__module__.partition(".")[0] == "pandas" and hasattr(v, "iloc")]
+    for other in indexed[1:]:
+        first = indexed[0]
+        if len(first) == len(other) and not first.equals(other) and first.sort_values().equals(other.sort_values()):
+            warnings.warn(
+                "The same index comes in another order, but rows are matched by position, not by index; if the index "
+                "should count, pass columns of one frame, or y.reindex(x.index).",
+                OrderWarning,
+                stacklevel=level_of_caller(),
+            )
+            return
 
 
 def warn_of_labels(thin: Mapping[str, int], n: int) -> None:

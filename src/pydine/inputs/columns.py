@@ -36,6 +36,7 @@ ARRAY_KINDS = {
     "c": "complex numbers",
     "V": "nested lists or records",
 }
+CONSTANT, EMPTY = "is constant", "has no values"  # why a column is left out of a table
 NESTED = ("List", "Array", "Struct")  # types of columns of frames, as narwhals calls them
 
 
@@ -150,7 +151,12 @@ class Source:
             )
         return cls(tuple(range(array.shape[1])), lambda position: array[:, position])
 
-    def select(self, label: str, value: Any) -> Columns:
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns, as answers call them."""
+        return tuple(_display(name) for name in self.names)
+
+    def select(self, label: str, value: Any, left_out: dict[str, str] | None = None) -> Columns:
         """Read the columns that an argument refers to: a name, or a list of names.
 
         Parameters
@@ -159,6 +165,9 @@ class Source:
             The argument's name in messages.
         value : hashable or iterable of hashable
             Names; positions where the source is an array, counted from the end if negative.
+        left_out : dict, optional
+            If given, columns that nothing can be learned from are not refused, here or later: those that hold neither
+            numbers nor labels, have no values or are constant. Their names are entered, with what is wrong.
 
         Returns
         -------
@@ -168,7 +177,7 @@ class Source:
         wanted = [self._find(label, name) for name in self._references(label, value)]
         columns = [self.column(name) for name in wanted]
         series = [c if _is_wrapped(c, "Series") else _one_column(label, c) for c in columns]
-        return _stack(label, tuple(_display(name) for name in wanted), series)
+        return _stack(label, tuple(_display(name) for name in wanted), series, left_out)
 
     def _references(self, label: str, value: Any) -> list[Any]:
         """Take an argument for one name or for several. A tuple can be a name: pandas has such columns."""
@@ -248,7 +257,7 @@ def _as_series(value: Any) -> Any:
     return module.Series(value) if isinstance(value, relatives) else value
 
 
-def _stack(label: str, names: tuple[str, ...], columns: list[Any]) -> Columns:
+def _stack(label: str, names: tuple[str, ...], columns: list[Any], left_out: dict[str, str] | None = None) -> Columns:
     """Put columns side by side, shape (n, d), each converted on its own so that memory stays small."""
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
@@ -260,7 +269,15 @@ def _stack(label: str, names: tuple[str, ...], columns: list[Any]) -> Columns:
     levels: dict[str, tuple[str, ...]] = {}
     stacked = np.empty((lengths.pop() if lengths else 0, len(columns) if len(columns) > 1 else 0))
     for i, column in enumerate(columns):
-        read = _read_column(_where(label, names[i], i), column)
+        try:
+            read = _read_column(_where(label, names[i], i), column)
+            wrong = "" if left_out is None else _useless(read.values)
+        except _NoNumbers as error:
+            if left_out is None:
+                raise
+            read, wrong = _Read(np.full(len(column), np.nan)), f"holds {error.kind}"
+        if wrong and left_out is not None:
+            left_out[names[i]] = wrong
         kinds.append(read.kind)
         if read.levels:
             levels[names[i]] = read.levels
@@ -268,7 +285,14 @@ def _stack(label: str, names: tuple[str, ...], columns: list[Any]) -> Columns:
             stacked = np.ascontiguousarray(read.values).reshape(-1, 1)
         else:
             stacked[:, i] = read.values
-    return Columns(label, names, stacked, tuple(kinds), levels)
+    every = Columns(label, names, stacked, tuple(kinds), levels)
+    return every.only([i for i, name in enumerate(names) if name not in left_out]) if left_out else every
+
+
+def _useless(values: FloatArray) -> str:
+    """Why nothing can be learned from a column (n,), if so."""
+    there = values[np.isfinite(values)]
+    return EMPTY if not len(there) else CONSTANT if there.min() == there.max() else ""
 
 
 class _Read(NamedTuple):
@@ -436,8 +460,16 @@ def _read_objects(array: NDArray[np.object_]) -> _Read | None:
     return None
 
 
-def _not_real(where: str, kind: str) -> ValueError:
-    return ValueError(f"{where} must hold numbers or labels, but holds {kind}; {ADVICE[kind]}.")
+class _NoNumbers(ValueError):
+    """A column that holds neither numbers nor labels, but a `kind` of something else."""
+
+    kind: str
+
+
+def _not_real(where: str, kind: str) -> _NoNumbers:
+    error = _NoNumbers(f"{where} must hold numbers or labels, but holds {kind}; {ADVICE[kind]}.")
+    error.kind = kind
+    return error
 
 
 def _where(label: str, name: str, i: int) -> str:

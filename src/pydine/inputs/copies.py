@@ -5,7 +5,8 @@ where there is none. So each such row is counted once.
 
 Steps and labels repeat by nature, and so do rows of them. Two rows that have a *continuous* value in common are copies
 of each other if they agree in everything else as well: real numbers do not repeat. Numbers with few decimals do, and a
-label that follows them is then the same. If the values lie on a grid, rows with the same value must agree clearly
+label that follows them is then the same. If the values lie on a grid, or if most rows that have one in common differ in
+the rest, so that values repeat without copies, rows with the same value must agree clearly
 more often than rows whose values are next to each other would lead to expect, and far more often if other columns are
 continuous, since two numbers may follow each other so closely that one step makes the difference.
 """
@@ -22,6 +23,7 @@ from pydine.types import FloatArray
 # answer: by what factor neighbours agree less often than rows with the same value, where other columns are continuous
 FACTOR = 3.0
 SEED = 0  # answer: of which neighbours are compared; any other would do
+MOST = 0.5  # answer: of the pairs with a value in common; if fewer are equal, values repeat without copies
 EVEN = 1e-9  # guard: distances that differ by this share of a column's range are equal
 ERRORS = 4.0  # answer: standard errors by which they must, whatever the factor, and pairs: chance does not come near it
 
@@ -41,7 +43,7 @@ def distinct_rows(columns: Sequence[FloatArray], is_continuous: Sequence[bool]) 
     order, equal = _equal_rows(tied_by, rest)
     counts = np.diff(np.append(np.flatnonzero(~equal), n))
     alike, others = _pairs(counts) / fewest, sum(is_continuous) > 1
-    usual = _agreement(tied_by, rest, order) if _is_on_grid(tied_by) else 0.0
+    usual = _agreement(tied_by, rest, order) if alike < MOST or _is_on_grid(tied_by) else 0.0
     # A pair or two with the same rounded number has the same label if the label follows the number.
     fewer = 1.0 / n if others else 1.0 / fewest
     chance = ERRORS * float(np.sqrt(6.0 * usual * (1.0 - usual) / n + fewer**2))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -33,18 +33,22 @@ class Presence:
         All of them, NaN where a value is missing.
     column : callable
         From the data's name of a column to the column as it came.
+    left_out : dict of str to str
+        Columns that nothing can be learned from, and why.
     """
 
     keys: dict[str, Hashable]
     whole: Columns
     column: Callable[[Any], Any]
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, data: Any) -> Presence:
         """Read a frame, a mapping of columns or an array."""
-        source = Source.read(data)
-        whole = source.select("data", list(source.names))
-        return cls(dict(zip(whole.names, source.names, strict=True)), whole, source.column)
+        source, left_out = Source.read(data), dict[str, str]()
+        whole = source.select("data", list(source.names), left_out)
+        keys = {name: key for name, key in zip(source.shown, source.names, strict=True) if name not in left_out}
+        return cls(keys, whole, source.column, left_out)
 
     @cached_property
     def finite(self) -> dict[str, Rows]:
@@ -69,6 +73,9 @@ class Presence:
 
     def named(self, label: str, columns: Any) -> list[str]:
         """The columns that an argument names, as answers call them."""
+        for name in columns if isinstance(columns, list | tuple) else [columns]:
+            if str(name) in self.left_out:
+                raise ValueError(f"{label} names the column {name!r}, which {self.left_out[str(name)]}; leave it out.")
         source = Source(tuple(self.keys.values()), self.column)
         return [] if columns is None else list(source.select(label, columns).names)
 
@@ -102,8 +109,8 @@ class Presence:
         }
 
     def without_identifiers(self, kinds: Mapping[str, Kind]) -> Presence:
-        """The same without columns of labels of which hardly any repeats; a warning tells of them."""
-        unclear = {
+        """The same without columns of labels of which hardly any repeats; a warning tells of all that are left out."""
+        unclear = {f"column {name!r} of data": reason for name, reason in self.left_out.items()} | {
             f"column {name!r} of data": identifier(self.values(name))
             for name, kind in kinds.items()
             if kind is Kind.NOMINAL and is_identifier(self.values(name))

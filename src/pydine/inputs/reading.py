@@ -22,6 +22,7 @@ from pydine.inputs.checks import (
     tied_share,
     warn_left_out,
     warn_of_copies,
+    warn_of_index,
     warn_of_labels,
     warn_of_ties,
 )
@@ -62,12 +63,13 @@ def read_question(
     data: Any = None,
     nan_policy: str = "raise",
     kinds: Kinds | None = None,
-    many_x: bool = False,
+    left_out: dict[str, str] | None = None,
     dependence: Dependence = INDEPENDENTLY,
 ) -> Question:
     """Read x, y and z into arrays and refuse what cannot be estimated.
 
-    Rows are matched by position: an index, as pandas has it, is not looked at.
+    Rows are matched by position, whatever their index, as pandas has it; a warning tells of the same index in another
+    order.
 
     Parameters
     ----------
@@ -83,9 +85,10 @@ def read_question(
         z together and count them in ``n_dropped``.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
         Kinds of columns, where types and values suggest another (`inputs.kinds`).
-    many_x : bool
-        Whether the columns of x will be asked about one by one: those that are identifiers are then left out, with a
-        warning, and not refused.
+    left_out : dict, optional
+        Passed if the columns of x will be asked about one by one: those that nothing can be learned from (dates,
+        objects, constants, identifiers, no values) are then left out, with a warning, and not refused. Their names are
+        entered, with the reason.
     dependence : Dependence
         How rows depend on each other.
 
@@ -105,9 +108,15 @@ def read_question(
         Once, if a column is declared continuous whose values repeat.
     CopiesWarning
         If rows stand more than once; each is counted once.
+    OrderWarning
+        If x, y and z have the same index in another order.
+    LeftOutWarning
+        If columns are left out.
     """
     sides = {"x": x, "y": y, "z": z}
-    table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=kinds, many=many_x, dependence=dependence)
+    table, places = read_sides(
+        sides, data=data, nan_policy=nan_policy, kinds=kinds, left_out=left_out, dependence=dependence
+    )
     return Question(table, places["x"], places["y"], places["z"])
 
 
@@ -117,7 +126,7 @@ def read_sides(
     data: Any = None,
     nan_policy: str = "raise",
     kinds: Kinds | None = None,
-    many: bool = False,
+    left_out: dict[str, str] | None = None,
     dependence: Dependence = INDEPENDENTLY,
 ) -> tuple[Table, dict[str, tuple[int, ...]]]:
     """Read several arguments into one table of the rows that all of them have, as `read_question` does.
@@ -126,12 +135,8 @@ def read_sides(
     ----------
     sides : mapping of str to argument
         By what messages call them; ``"z"`` and ``"given"`` may be None, and have no columns then.
-    data, nan_policy, kinds
+    data, nan_policy, kinds, left_out, dependence
         As in `read_question`.
-    many : bool
-        Whether identifiers among the columns of the first are left out, with a warning, and not refused.
-    dependence : Dependence
-        How rows depend on each other.
 
     Returns
     -------
@@ -141,16 +146,16 @@ def read_sides(
     """
     check_nan_policy(nan_policy)
     source = None if data is None else Source.read(data)
-    blocks, kept = _read_blocks(sides, source, omit=nan_policy == "omit")
+    blocks, kept = _read_blocks(sides, source, omit=nan_policy == "omit", left_out=left_out)
     rows = dependence.read(source, len(blocks[0].values) if kept is None else len(kept), kept)
     if dependence.within is not None:
         blocks, kept, rows = _only(repeated(rows), blocks, kept, rows)
     _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
     for block in blocks:
         check_range(block)
-    blocks, codings, unclear = with_kinds(blocks, kinds)
-    if unclear:
-        blocks[0] = without_identifiers(blocks[0] if many else blocks[0].only([]), unclear)
+    blocks, codings, unclear = with_kinds(blocks, _known(kinds, left_out))
+    if left_out or unclear:
+        blocks[0] = without_useless(blocks[0] if left_out is not None else blocks[0].only([]), unclear, left_out or {})
     if dependence.is_said:
         blocks = with_means(blocks, rows) if dependence.within else blocks
     else:
@@ -181,9 +186,27 @@ def read_rows(x: Any, y: Any, z: Any = None, *, data: Any = None, labels: Sequen
     return Question(_as_table(blocks, kept, {}), places["x"], places["y"], places["z"])
 
 
-def _read_blocks(sides: Mapping[str, Any], source: Source | None, *, omit: bool) -> tuple[list[Columns], Kept]:
+def _known(kinds: Kinds | None, left_out: Mapping[str, str] | None) -> Kinds | None:
+    """What is said of columns that are not left out."""
+    return {key: kind for key, kind in kinds.items() if str(key) not in left_out} if kinds and left_out else kinds
+
+
+def _read_blocks(
+    sides: Mapping[str, Any], source: Source | None, *, omit: bool, left_out: dict[str, str] | None = None
+) -> tuple[list[Columns], Kept]:
+    """The arguments that are there; what nothing can be learned from among columns of the first is `left_out`."""
+    if source is None:
+        warn_of_index(list(sides.values()))
     asked = [label for label, value in sides.items() if value is not None or label not in OPTIONAL]
-    read = [read_columns(label, sides[label], source) for label in asked]
+    read = [
+        read_columns(label, sides[label], source)
+        if source is None or i
+        else source.select(label, sides[label], left_out)
+        for i, label in enumerate(asked)
+    ]
+    if left_out and not read[0].names:
+        name, reason = next(iter(left_out.items()))
+        raise ValueError(f"x must have a column that can be used, but column {name!r} {reason}; name another one.")
     blocks = [block for block in read if block.names or block.label not in OPTIONAL]
     _check_shapes(blocks)
     return finite_rows(blocks, omit=omit)
@@ -269,8 +292,8 @@ def with_kinds(
     return found, codings, unclear
 
 
-def without_identifiers(block: Columns, unclear: Mapping[str, str]) -> Columns:
-    """Columns of a table, or of x, without those that nothing can be learned from, of which a warning tells.
+def without_useless(block: Columns, unclear: Mapping[str, str], left_out: dict[str, str]) -> Columns:
+    """Columns of a table, or of x, without identifiers, of which a warning tells, and of those left out before.
 
     Such columns elsewhere, or no columns left, are an error.
     """
@@ -280,7 +303,8 @@ def without_identifiers(block: Columns, unclear: Mapping[str, str]) -> Columns:
     if elsewhere or not left:
         where = (elsewhere or list(unclear))[0]
         raise ValueError(f"{where} {unclear[where]}; leave the column out, or say what it is with kinds=.")
-    warn_left_out(unclear)
+    warn_left_out({f"column {name!r} of {block.label}": reason for name, reason in left_out.items()} | dict(unclear))
+    left_out |= {name: unclear[wheres[i]] for i, name in enumerate(block.names) if i not in left}
     return block.only(left)
 
 
@@ -399,7 +423,7 @@ def read_variables(
         Variables of several columns. Columns in no group are variables by themselves.
     nan_policy : {"raise", "omit"}
     kinds : mapping of column name to kind, optional
-        As in `read_question`. Identifiers are left out, with a warning.
+        As in `read_question`. Columns that nothing can be learned from are left out, with a warning.
     dependence : Dependence
         How rows depend on each other; columns that say it are no variables.
 
@@ -410,36 +434,42 @@ def read_variables(
     """
     check_nan_policy(nan_policy)
     is_rest = isinstance(given, str) and given == REST
-    source = Source.read(data)
+    source, left_out = Source.read(data), dict[str, str]()
     if dependence.within is not None:
         raise ValueError("within= asks about two variables; leave it out, or ask pydine.mutual_information.")
-    blocks = _variable_blocks(source, None if is_rest else given, groups or {}, dependence.names(source))
+    apart = dependence.names(source)
+    blocks = _variable_blocks(source, None if is_rest else given, groups or {}, apart, left_out)
     n = len(blocks[0].values)
     blocks, kept = finite_rows(blocks, omit=nan_policy == "omit")
     rows = dependence.read(source, n, kept)
     _check_table_rows(_assemble(blocks, [str(name) for name in groups or {}], kept, {}), is_rest)
     for block in blocks:
         check_range(block)
-    blocks, codings, unclear = with_kinds(blocks, kinds)
-    if unclear:
-        blocks[0] = without_identifiers(blocks[0], unclear)
+    blocks, codings, unclear = with_kinds(blocks, _known(kinds, left_out))
+    if unclear or left_out:
+        blocks[0] = without_useless(blocks[0], unclear, left_out)
         _check_names(blocks[0], dict(zip(groups or {}, blocks[1:-1], strict=True)), blocks[-1])
     if not dependence.is_said:
         blocks, kept = without_copies(blocks, kept)
     return _assemble(blocks, [str(name) for name in groups or {}], kept, codings, rows)
 
 
-def _variable_blocks(source: Source, given: Any, groups: Mapping[str, Sequence[Any]], apart: set[str]) -> list[Columns]:
+def _variable_blocks(
+    source: Source, given: Any, groups: Mapping[str, Sequence[Any]], apart: set[str], left_out: dict[str, str]
+) -> list[Columns]:
     """Columns that are variables by themselves, then the groups one by one, then what is given, if only no columns.
 
-    Those that are set `apart` say how rows depend, and are not read.
+    Those that are set `apart` say how rows depend, and are not read. Columns of the first kind that nothing can be
+    learned from are entered in `left_out`.
     """
-    singles = source.select("data", [name for name in source.names if str(name) not in apart])
+    singles = source.select("data", [name for name in source.names if str(name) not in apart], left_out)
     fixed = Columns("given", (), singles.values[:, :0])
     if given is not None and (selected := source.select("given", given)).names:
         fixed = selected
     grouped = {str(name): source.select(f"groups[{name!r}]", columns) for name, columns in groups.items()}
     taken = {name for block in [*grouped.values(), fixed] for name in block.names}
+    for name in taken & set(left_out):
+        del left_out[name]  # what was asked for by name is refused, if need be
     if taken:
         left = [i for i, name in enumerate(singles.names) if name not in taken]
         singles = singles.only(left)

@@ -112,6 +112,11 @@ class Table:
         return tuple(signature_of(column, self.kind(i)) for i, column in enumerate(self.columns))
 
 
+def copy_signature(column: FloatArray, kind: Kind) -> bytes:
+    """The same for columns (n,) of which each is a function of the other: of numbers, a strictly monotone one."""
+    return signature_of(column, Kind.CONTINUOUS if kind is Kind.CONTINUOUS else Kind.NOMINAL)
+
+
 def signature_of(column: FloatArray, kind: Kind = Kind.CONTINUOUS) -> bytes:
     """A hash of the ranks of a column (n,), or of the reversed ones: those whose first entry off the middle is less.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaincc, xlogy
 
 from pydine.inputs.kinds import Kind
@@ -21,11 +22,13 @@ from pydine.inputs.table import Question
 from pydine.kernels.tables import added_up, stratified
 from pydine.nulls.pvalues import LEAST_PVALUE
 from pydine.types import FloatArray, IntArray
+from pydine.units.rows import equal_rows, row_marks
 
 ROUNDING = 1e-7  # guard: relative differences of G that are due to rounding
 GRID = 512  # answer: places from 0 to the observed G on which distributions are added up: errors of a 500th of G
 LEAST_ROWS = 2.0  # answer: rows for each degree of freedom of a table; with fewer, counts are 0 and 1
 MOST_CELLS = 1.0 / 3.0  # answer: of z, for each row, as functions of z take this share of the rows at first
+ROUNDS = 2  # guard: of telling codes apart; what is the same after two is so in effect
 DENSE = 30.0  # answer: variance of a count from which on its part of G is chi-squared
 
 
@@ -90,12 +93,35 @@ class CodeTable:
 
         Rows of each cell are put in a random order, and y is shifted against x there by a random number of rows.
         """
-        x, y, z = self.x, self.y, self.z
+        x, y, z = _arranged(self.x, self.y, self.z)
         found = _permuted(x, y, z, n_permutations, rng)
         ranks = np.searchsorted(np.sort(found), found * (1.0 - ROUNDING), side="left")
         counts = np.bincount((z * (x.max() + 1) + x) * (y.max() + 1) + y).astype(np.float64)
         nats = self.plug_in + (found - xlogy(counts, counts).sum()) / len(x)
         return nats, (n_permutations - ranks) / n_permutations
+
+
+def _arranged(x: IntArray, y: IntArray, z: IntArray) -> list[IntArray]:
+    """Codes (n,) numbered by frequency and by what stands beside them, and their rows in order.
+
+    Then what is drawn does not depend on what codes are called, on signs, on the order of rows, or on which side is x.
+    """
+    sides = [np.unique(side, return_inverse=True)[1] for side in (x, y, z)]
+    keys = np.array([np.bincount(side)[side] for side in sides], dtype=np.float64)
+    for _ in range(ROUNDS):  # each tells codes apart by those that the last has told apart
+        marks = row_marks(keys)
+        keys = np.array([_sums(side, marks) for side in sides])
+    first, second = sorted((0, 1), key=lambda k: (int(sides[k].max()), int(row_marks(keys[[k, 2]]).sum())))
+    found = [equal_rows(np.array([keys[k], sides[k]]))[0] for k in (first, second, 2)]
+    order = np.lexsort(found)
+    return [side[order] for side in found]
+
+
+def _sums(codes: IntArray, marks: NDArray[np.uint64]) -> FloatArray:
+    """For each row the sum of the marks (n,) of all rows with its code, which their order does not change."""
+    sums = np.zeros(int(codes.max()) + 1, dtype=np.uint64)
+    np.add.at(sums, codes, marks)
+    return sums.astype(np.float64)[codes]
 
 
 def _permuted(x: IntArray, y: IntArray, z: IntArray, n_permutations: int, rng: np.random.Generator) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The question "which columns tell about the target, and which add nothing to the others?", answered by a ranking.
+"""The question "which columns tell about the target, and which beyond the others?", answered by a ranking.
 
 Each column has two figures. Alone, it is estimated from the rows in which it and the target have values. Given the
 rest, rows must have all columns; with very many columns the rest is a selection of those that tell most (`screened`).
@@ -7,8 +7,9 @@ rest, rows must have all columns; with very many columns the rest is a selection
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,22 +19,29 @@ from pydine.answers.contrasts import Answered, rows_of
 from pydine.answers.fitting import fit, information_of
 from pydine.answers.policy import Verdict, determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
-from pydine.inputs.checks import CopiesWarning, FewRowsWarning, TiesWarning, check_nan_policy
-from pydine.inputs.columns import Source
+from pydine.inputs.checks import (
+    CopiesWarning,
+    FewRowsWarning,
+    TiesWarning,
+    check_nan_policy,
+    warn_left_out,
+    warn_of_index,
+)
+from pydine.inputs.columns import Source, frame_library, read_columns
 from pydine.inputs.dependence import Dependence
+from pydine.inputs.hints import hint_of
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
-from pydine.inputs.table import Question, Table
+from pydine.inputs.table import Question, Table, copy_signature
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.pvalues import adjusted
+from pydine.questions.explanation import explained
 from pydine.questions.features.rest import rest_of
 from pydine.questions.features.ties import MOST_VALUES, Comparer
 from pydine.results import InformationEstimate
-from pydine.results.contrasts import Difference
-from pydine.results.records import Record
-from pydine.show.cards import card, figure, pvalue_text, strip, strip_end, table
-from pydine.show.plotting import draw_ranking
+from pydine.results.explanation import Explanation
+from pydine.results.ranking import RankedColumn, Ranking
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray
 from pydine.work.asking import ask_all
@@ -42,167 +50,6 @@ from pydine.work.execution import arrivals, is_sent_away
 from pydine.work.threads import one_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
-
-SHOWN = 30  # fact: columns of a ranking that is printed
-
-
-@dataclass(frozen=True)
-class RankedColumn(Record):
-    """What one column tells about the target.
-
-    Parameters
-    ----------
-    name : str
-    alone : InformationEstimate
-        I(column; target) in nats.
-    given_rest : InformationEstimate or None
-        I(column; target | the other columns) in nats; the same as `alone` if there is no other, and None where it could
-        not be asked (`Ranking.why_no_rest`) or is not known yet.
-    pvalue_alone, pvalue_given_rest : float
-        Of the analytic test of independence, alone and given the rest; NaN where there is no estimate.
-    adjusted_alone, adjusted_given_rest : float
-        The same, adjusted for the number of columns by Benjamini and Hochberg.
-    adds_nothing : bool
-        Whether, given the rest, independence is not rejected at the ranking's level: nothing was found, which is no
-        proof that nothing is there.
-    shows : str, default=""
-        Where dependence given the rest shows: as "correlation", "bent", "spread", "any shape" or "changes with z".
-        Empty where it was not tested.
-    """
-
-    name: str
-    alone: InformationEstimate
-    given_rest: InformationEstimate | None
-    pvalue_alone: float
-    pvalue_given_rest: float
-    adjusted_alone: float
-    adjusted_given_rest: float
-    adds_nothing: bool
-    shows: str = ""
-
-    def _repr_html_(self) -> str:
-        """A card for notebooks."""
-        rest = self.given_rest
-        told = "" if rest is None else f"given the rest {figure(rest.value, rest.standard_error, 'nats')}"
-        nothing = "nothing was found beyond the rest" if self.adds_nothing else ""
-        return card(self.name, f"{figure(self.alone.value, self.alone.standard_error, 'nats')} alone", [told, nothing])
-
-
-@dataclass(frozen=True, repr=False)
-class Ranking(Record):
-    """Columns by what they tell about the target on their own, the most first.
-
-    Parameters
-    ----------
-    target : str
-    columns : tuple of RankedColumn
-    alpha : float
-        The level of `RankedColumn.adds_nothing`, a false discovery rate.
-    n_samples, n_dropped : int
-        Rows that have all columns, which are used given the rest, and the others. How many rows a figure alone has is
-        in its own `InformationEstimate.n_samples`.
-    screened : tuple of str, default=()
-        With very many columns, those that stand for the rest: every column is conditioned on these, except itself.
-        Empty if the rest is all other columns.
-    why_no_rest : str, default=""
-        Why there are no figures given the rest, if so.
-    left_out : dict of str to str
-        Columns that were not ranked, and why: they have too few values.
-    tied : tuple of str, default=()
-        The first columns, if they cannot be told apart by what they tell alone, at level alpha.
-    comparer : callable, optional
-        Makes the `Difference` of two columns, for `compare`; ignored by ``==``.
-    """
-
-    target: str
-    columns: tuple[RankedColumn, ...]
-    alpha: float
-    n_samples: int
-    n_dropped: int
-    screened: tuple[str, ...] = ()
-    why_no_rest: str = ""
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    tied: tuple[str, ...] = ()
-    comparer: Callable[[str, str], Difference] | None = field(default=None, compare=False)
-
-    def compare(self, first: str, second: str) -> Difference:
-        """How much more one column tells about the target alone than another: in nats, with an interval and a p-value.
-
-        Parameters
-        ----------
-        first, second : str
-            Names of ranked columns.
-
-        Returns
-        -------
-        Difference
-        """
-        if self.comparer is None:
-            raise ValueError("this ranking holds no rows to compare; ask pydine.compare, or what pydine.rank returns.")
-        return self.comparer(first, second)
-
-    @property
-    def ties(self) -> str:
-        """Which columns cannot be told apart, in a sentence; empty if the first tells more than all others."""
-        if not self.tied:
-            return ""
-        return f"The first {len(self.tied)} columns cannot be told apart: {', '.join(self.tied)}."
-
-    def __iter__(self) -> Iterator[RankedColumn]:
-        return iter(self.columns)
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def __repr__(self) -> str:
-        width = max((len(column.name) for column in self.columns), default=0)
-        rows = f"{self.n_samples:,} rows" + (f" with all columns, {self.n_dropped:,} without" if self.n_dropped else "")
-        lines = [f"{len(self)} columns by their information about {self.target}, in nats, {rows}:"]
-        for column in self.columns[:SHOWN]:
-            rest = column.given_rest
-            told = "" if rest is None else f"{figure(rest.value, rest.standard_error)} given the rest"
-            nothing = ", adds nothing" if column.adds_nothing else ""
-            alone = figure(column.alone.value, column.alone.standard_error)
-            lines.append(f"  {column.name:<{width}}  {alone} alone  {told}{nothing}".rstrip())
-        if len(self) > SHOWN:
-            lines.append(f"  … and {len(self) - SHOWN:,} more")
-        return "\n".join([*lines, *(f"  {sentence}" for sentence in (self.ties, self.why_no_rest) if sentence)])
-
-    def _repr_html_(self) -> str:
-        """A table for notebooks, with intervals drawn."""
-        ends = [(c.alone, *([] if c.given_rest is None else [c.given_rest])) for c in self.columns]
-        limit = strip_end([(e.value, e.standard_error, e.confidence_interval().high) for pair in ends for e in pair])
-        rows = []
-        for column, pair in list(zip(self.columns, ends, strict=True))[:SHOWN]:
-            drawn = zip(("alone", "rest"), pair, strict=False)
-            bars = strip([(kind, e.value, *e.confidence_interval()) for kind, e in drawn], limit)
-            rest = "–" if column.given_rest is None else figure(pair[1].value, pair[1].standard_error)
-            alone = figure(column.alone.value, column.alone.standard_error)
-            rows.append([column.name, bars, alone, rest, pvalue_text(column.adjusted_given_rest)])
-        more = f"{len(self) - SHOWN:,} more columns. " if len(self) > SHOWN else ""
-        more += f"{self.ties} " if self.ties else ""
-        note = f"{more}Light: alone, dark: given the rest; 95% intervals. {self.n_samples:,} rows have all columns."
-        header = ["column", f"0 to {limit:.2g} nats", "alone", "given the rest", "adjusted p"]
-        return table(f"What tells about {self.target}", header, rows, f"{note} {self.why_no_rest}".strip(), strips=1)
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw what columns tell alone and given the rest, with 95% intervals; needs matplotlib.
-
-        Parameters
-        ----------
-        axes : matplotlib Axes, optional
-            Where to draw; otherwise a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        return draw_ranking(self, axes)
-
-    @property
-    def add_nothing(self) -> tuple[str, ...]:
-        """The columns for which nothing was found beyond what the rest tells."""
-        return tuple(column.name for column in self.columns if column.adds_nothing)
 
 
 def rank(
@@ -228,14 +75,18 @@ def rank(
     ----------
     data : frame, mapping of columns or 2-D array
         As in `mutual_information`; n rows.
-    target : column name
+    target : column name or list of names; or column, array or frame of n rows
+        Several columns are one target together. Names of columns of `data`, or the values themselves.
     features : sequence of column names, optional
         The columns to rank; every column but the target by default. With more than 31, the rest is a selection of 30
-        (`Ranking.screened`), in which a column of labels counts once for every label.
+        (`Ranking.screened`), in which a column of labels counts once for every label. Columns that are strictly
+        monotone functions of one before them, or of the target (of steps and labels: one to one), are left out of the
+        rest.
     alpha : float, default=0.05
-        The false discovery rate that is accepted among the columns that add something.
+        The false discovery rate that is accepted among the columns that are found to add something.
     base, random_state, n_jobs, cache, kinds
-        As in `pairwise_information`. Identifiers are left out of the ranking, with a warning.
+        As in `pairwise_information`. Columns that nothing can be learned from (dates, objects, constants, identifiers,
+        no values) are left out of the ranking, with a warning.
     nan_policy : {"raise", "omit"}, default="raise"
         What happens to NaN and infinity: refused, or left out. A figure alone has all rows in which its column and the
         target have values; given the rest, rows must have all columns.
@@ -263,19 +114,39 @@ def rank(
     >>> ranking = rank(data, "y")
     >>> [column.name for column in ranking]
     ['cause', 'proxy', 'noise']
-    >>> ranking.add_nothing
+    >>> ranking.not_detected
     ('proxy', 'noise')
     """
     check_nan_policy(nan_policy)
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
     settings = replace(settings, cache=settings.cache or UnitCache())
+    backend = frame_library(data)
+    data, targets = _with_target(data, target)
     said, source = Dependence(clusters, time), Source.read(data)
     if features is None:
         apart = said.names(source)
-        features = [name for name in source.names if name != target and str(name) not in apart]
+        features = [name for name in source.names if name not in targets and str(name) not in apart]
     with one_thread():
-        asked = _read(data, features, target, nan_policy, kinds or {}, said)
-        return _Work(asked, settings, alpha, progress, watch or (lambda _: None)).ranking()
+        asked = _read(data, features, targets, nan_policy, kinds or {}, said)
+        return _Work(asked, settings, alpha, progress, watch or (lambda _: None), backend).ranking()
+
+
+def _with_target(data: Any, target: Any) -> tuple[Any, list[Any]]:
+    """The data, with the target among its columns if it came as values, and the names of the target."""
+    if not (isinstance(target, np.ndarray) or hasattr(target, "shape") or hasattr(target, "to_numpy")):
+        return data, target if isinstance(target, list) else [target]
+    warn_of_index([data, target])
+    source, names = Source.read(data), read_columns("y", target).names
+    kept = {name: source.column(name) for name in source.names if str(name) not in names}
+    return kept | dict(zip(names, _columns_of(target), strict=True)), list(names)
+
+
+def _columns_of(values: Any) -> list[Any]:
+    """The columns of a frame, or of an array, as they are; a column is its own."""
+    if isinstance(values, np.ndarray):
+        return list(values.T) if values.ndim > 1 else [values]
+    source = Source.read(values) if len(np.shape(values)) > 1 else None
+    return [values] if source is None else [source.column(name) for name in source.names]
 
 
 class _Answer(NamedTuple):
@@ -315,34 +186,65 @@ class _Asked:
     left_out: dict[str, str]
     why_no_rest: str = ""
 
+    @cached_property
+    def first_of(self) -> dict[str, str]:
+        """For each column with a question given the rest, the one that it is a copy of: itself if it is none."""
+        if self.whole is None:
+            return {}
+        table, (x, y, _) = self.whole.table, self.whole.blocks
+        signatures = {i: copy_signature(table.columns[i], table.kind(i)) for i in (*x, *y)}
+        first = {signatures[y[0]]: self.target} if len(y) == 1 else {}
+        return {table.names[i]: first.setdefault(signatures[i], table.names[i]) for i in x}
 
-def _read(data: Any, features: Sequence[Any], target: Any, nan_policy: str, kinds: Kinds, said: Dependence) -> _Asked:
+    @property
+    def hints(self) -> dict[str, str]:
+        """What columns look like, where that may be something else."""
+        found = {}
+        for name, question in self.alone.items():
+            table, (i,) = question.table, question.x
+            found[name] = hint_of(name, table.columns[i], table.kind(i))
+        return {name: hint for name, hint in found.items() if hint}
+
+
+def _read(
+    data: Any, features: Sequence[Any], targets: Sequence[Any], nan_policy: str, kinds: Kinds, said: Dependence
+) -> _Asked:
     """Read the columns: all together if no value is missing, otherwise each with the rows that it has."""
     presence = Presence.read(data) if nan_policy == "omit" and not said.is_said else None
     if presence is not None:
-        (y,), names = presence.named("target", target), presence.named("features", list(features))
-        if not presence.is_complete([*names, y]):
+        y = presence.named("target", list(targets))
+        names = presence.named("features", [name for name in features if str(name) not in presence.left_out])
+        if not presence.is_complete([*names, *y]):
+            wanted = set(map(str, features))
+            presence = replace(presence, left_out={k: v for k, v in presence.left_out.items() if k in wanted})
             return _read_by_rows(presence, names, y, kinds)
-    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, many_x=True, dependence=said)
-    alone = {name: Question(whole.table, (i,), whole.y) for name, i in zip(whole.names[0], whole.x, strict=True)}
-    return _Asked(whole.names[1][0], alone, whole, whole.table.n_samples, whole.table.n_samples, {})
-
-
-def _read_by_rows(presence: Presence, names: Sequence[str], target: str, said: Kinds) -> _Asked:
-    kinds = presence.kinds(said)
-    alone: dict[str, Question] = {}
     left_out: dict[str, str] = {}
+    whole = read_question(
+        features, targets, data=data, nan_policy=nan_policy, kinds=kinds, left_out=left_out, dependence=said
+    )
+    alone = {name: Question(whole.table, (i,), whole.y) for name, i in zip(whole.names[0], whole.x, strict=True)}
+    n, why = whole.table.n_samples, {name: f"it {reason}" for name, reason in left_out.items()}
+    return _Asked(", ".join(whole.names[1]), alone, whole, n, n, why)
+
+
+def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str], said: Kinds) -> _Asked:
+    kinds = presence.kinds({name: kind for name, kind in said.items() if str(name) not in presence.left_out})
+    alone: dict[str, Question] = {}
+    left_out = {name: f"it {reason}" for name, reason in presence.left_out.items()}
+    if left_out:
+        warn_left_out({f"column {name!r} of data": reason for name, reason in presence.left_out.items()})
 
     def question(some: Sequence[str], rows: NDArray[np.bool_]) -> Question:
         keys = presence.keys
         with warnings.catch_warnings():
             for category in (TiesWarning, FewRowsWarning, CopiesWarning):  # one word for all parts
                 warnings.simplefilter("ignore", category)
-            data = presence.part([*some, target], rows)
-            known = {name: kinds[name] for name in (*some, target)}
-            return read_question([keys[name] for name in some], keys[target], data=data, kinds=known)
+            data = presence.part([*some, *target], rows)
+            known = {name: kinds[name] for name in (*some, *target)}
+            y = [keys[name] for name in target]
+            return read_question([keys[name] for name in some], y, data=data, kinds=known)
 
-    for rows, pairs in presence.parts({(i, i): (name, target) for i, name in enumerate(names)}):
+    for rows, pairs in presence.parts({(i, i): (name, *target) for i, name in enumerate(names)}):
         for name in (names[i] for i, _ in pairs):
             try:
                 alone[name] = question([name], rows)
@@ -351,8 +253,8 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: str, said: K
     kept = [name for name in names if name in alone]
     if not kept:
         raise ValueError(next(iter(left_out.values())))
-    presence.warn([*kept, target], said)
-    rows = presence.rows_with([*kept, target])
+    presence.warn([*kept, *target], said)
+    rows = presence.rows_with([*kept, *target])
     varying = [name for name in kept if presence.varies(name, rows)]
     n_complete, n_rows = int(rows.sum()), len(rows)
     whole, why = None, f"{n_complete:,} of {n_rows:,} rows have all columns"
@@ -360,7 +262,7 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: str, said: K
         whole, why = (question(varying, rows), "") if varying else (None, f"{why}.")
     except ValueError as error:
         why = f"{why}: {error}"
-    return _Asked(target, {name: alone[name] for name in kept}, whole, n_complete, n_rows, left_out, why)
+    return _Asked(", ".join(target), {name: alone[name] for name in kept}, whole, n_complete, n_rows, left_out, why)
 
 
 @dataclass(frozen=True)
@@ -372,6 +274,7 @@ class _Work:
     alpha: float
     progress: bool | None
     watch: Callable[[Ranking], None]
+    backend: str
 
     def ranking(self) -> Ranking:
         """All figures alone, then all given the rest."""
@@ -379,9 +282,10 @@ class _Work:
         alone = dict(zip(asked.alone, self._answers(list(asked.alone.values()), "alone"), strict=True))
         rest, screened = self._rest(alone)
         if not rest:
-            return self._with_ties(self._result(alone, {} if asked.why_no_rest else alone, screened))
+            known = {} if asked.why_no_rest else {n: a for n, a in alone.items() if asked.first_of.get(n, n) == n}
+            return self._with_ties(self._result(alone, known, screened))
         self.watch(self._result(alone, {}, screened))
-        known: dict[str, _Answer] = {}
+        known = {}
         for name, answer in zip(rest, self._answers(list(rest.values()), "given the rest"), strict=True):
             known[name] = answer
             self.watch(self._result(alone, known, screened))
@@ -425,8 +329,11 @@ class _Work:
 
     def _rest(self, alone: dict[str, _Answer]) -> tuple[dict[str, Question], tuple[str, ...]]:
         """Every column given the others, or given those that stand for them, which are named."""
-        whole = self.asked.whole
+        first, whole = self.asked.first_of, self.asked.whole
         if whole is None or len(whole.x) < 2:
+            return {}, ()
+        whole = replace(whole, x=tuple(i for i in whole.x if first[whole.table.names[i]] == whole.table.names[i]))
+        if len(whole.x) < 2:
             return {}, ()
         names = whole.names[0]
         rest = rest_of(whole, np.array([alone[name].information.value for name in names]))
@@ -439,18 +346,28 @@ class _Work:
         """What is known so far."""
         of_alone = adjusted(np.array([answer.pvalue for answer in alone.values()]), "bh")
         of_rest = dict(zip(known, adjusted(np.array([a.pvalue for a in known.values()]), "bh"), strict=True))
-        columns = []
+        columns, asked = [], self.asked
+        copies = {name: other for name, other in asked.first_of.items() if other != name}
         for (name, first), q in zip(alone.items(), of_alone, strict=True):
             second, q_rest = known.get(name), float(of_rest.get(name, np.nan))
             information, pvalue = (None, np.nan) if second is None else (second.information, second.pvalue)
             nothing, shows = q_rest > self.alpha, "" if second is None else second.shows
             columns.append(
                 RankedColumn(
-                    name, first.information, information, first.pvalue, pvalue, float(q), q_rest, nothing, shows
+                    name,
+                    first.information,
+                    information,
+                    first.pvalue,
+                    pvalue,
+                    float(q),
+                    q_rest,
+                    nothing,
+                    shows,
+                    copies.get(name, ""),
                 )
             )
         columns.sort(key=lambda column: -column.alone.value)
-        asked, comparer = self.asked, self._comparer(alone)
+        comparer = self._comparer(alone)
         return Ranking(
             asked.target,
             tuple(columns),
@@ -460,8 +377,24 @@ class _Work:
             screened,
             asked.why_no_rest,
             asked.left_out,
+            asked.hints,
+            self.backend,
+            partial(_explained, asked, self.settings, screened, self.backend),
             comparer=comparer if comparer.answers else None,
         )
+
+
+def _explained(asked: _Asked, settings: Settings, screened: Sequence[str], backend: str, name: str) -> Explanation:
+    """Why a column of a ranking tells what it does given the rest."""
+    if name not in asked.alone:
+        raise ValueError(f"{name!r} is not among the columns of the ranking; they are {', '.join(asked.alone)}.")
+    if asked.whole is None or name not in asked.whole.names[0]:
+        raise ValueError(f"what {name!r} tells given the rest cannot be said: {asked.why_no_rest or 'it is constant'}")
+    table, first = asked.whole.table, asked.first_of
+    names = [other for other in (screened or first) if first[other] == other and other != first[name]]
+    given = tuple(table.names.index(other) for other in names if other != name)
+    with one_thread():
+        return explained(Question(table, (table.names.index(name),), asked.whole.y, given), settings, backend)
 
 
 class _Item(NamedTuple):

@@ -84,7 +84,7 @@ def synergies(
     settings = replace(settings, cache=settings.cache or UnitCache())
     if features is None:
         features = [name for name in Source.read(data).names if name != target]
-    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, many_x=True)
+    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, left_out={})
     if len(whole.x) < 2:
         raise ValueError(f"data must have at least two columns to pair beside {target!r}, but has {len(whole.x)}.")
     alone = replace(settings, n_jobs=1)

@@ -23,7 +23,9 @@ from pydine.report.correlations import partial_correlations
 from pydine.report.description import Column, describe
 from pydine.report.points import Points, points_of
 from pydine.results import CausalGraph, PairwiseInformation
+from pydine.results.explanation import Explanation
 from pydine.results.intervals import interval_ends
+from pydine.results.ranking import Ranking
 from pydine.types import FloatArray
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
@@ -31,6 +33,7 @@ from pydine.work.threads import one_thread
 MOST_COLUMNS = 500  # 125 thousand pairs, about 5 MB
 MOST_ASKED_IN_GRAPH = 12  # columns: p (p - 1) flows; with more, partial correlations of normal scores
 MOST_IN_GRAPH = 60
+MOST_EXPLAINED = 3  # columns whose loss is explained: each takes as long as some columns of the ranking
 LEVEL = 0.95
 
 
@@ -59,7 +62,8 @@ class Provenance:
 class Answer:
     """The information between two columns in nats, and the test of their independence.
 
-    `errors` are standard errors downwards and upwards; `adjusted` is the p-value adjusted for all tests of the report;
+    `errors` are standard errors downwards and upwards; `adjusted` is the p-value adjusted for the columns of the
+    ranking;
     `n` counts the rows behind the figure; `bound`, the entropy of a discrete side, and `terms` are for the interval;
     `shows` says in words where the test sees dependence, if that is known.
     """
@@ -84,11 +88,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Ranked:
-    """What one column tells about the target: alone and, where that was asked, given all the others."""
+    """What one column tells about the target: alone and, where that was asked, given all the others.
+
+    Where it tells something alone and nothing is detected given the others, `why` says which of them take it over.
+    """
 
     name: str
     alone: Answer
     given_rest: Answer | None
+    why: Explanation | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +138,6 @@ class Report:
         The columns that stand for the rest, where there are very many (see `Ranking`).
     why_no_rest : str
         Where the ranking says nothing of what columns tell given the rest.
-    n_tests : int
-        Tests that p-values are adjusted for, all at once.
     fits : tuple of FlowFit
         The target's, unless there are too few rows.
     points : Points
@@ -159,7 +165,6 @@ class Report:
     ranking: tuple[Ranked, ...]
     screened: tuple[str, ...]
     why_no_rest: str
-    n_tests: int
     fits: tuple[FlowFit, ...]
     points: Points
     settings: Mapping[str, str]
@@ -220,9 +225,8 @@ def make_report(
         kinds = {column.name: column.kind for column in columns}
         graph, is_linear, why_no_graph = _graph(whole, kinds, work)
         rest = _given_rest(distinct, target, work)
-        graph = None if graph is None else _with_row(graph, target, rest.answers)
-        matrix, graph, told, n_tests = _adjusted_once(matrix, graph, rest)
-        ranking = _ranked(_row(matrix, target), told)
+        graph = _adjusted(None if graph is None else _with_row(graph, target, rest.answers))
+        ranking = _explained(_ranked(_row(matrix, target), rest), rest.ranking, alpha)
         fits = _fits(whole, kinds, target, ranking, work)
         causes = found_causes(distinct, work.settings(distinct))
     return Report(
@@ -245,7 +249,6 @@ def make_report(
         ranking=ranking,
         screened=rest.screened,
         why_no_rest=rest.why,
-        n_tests=n_tests,
         fits=fits,
         points=points_of(frame, columns, seed),
         settings={"base": base, "alpha": f"{alpha:g}", "seed": str(seed), "confidence of intervals": f"{LEVEL:.0%}"},
@@ -253,10 +256,24 @@ def make_report(
     )
 
 
-def _ranked(alone: Mapping[str, Answer], told: Mapping[str, Answer]) -> tuple[Ranked, ...]:
-    """What columns tell about the target alone, the most first, with what they tell given the rest."""
-    ranked = (Ranked(name, answer, told.get(name)) for name, answer in alone.items())
+def _ranked(alone: Mapping[str, Answer], rest: _Rest) -> tuple[Ranked, ...]:
+    """What columns tell about the target alone, the most first, with what they tell given the rest.
+
+    P-values are adjusted for the columns of the ranking, as those of `rank` are.
+    """
+    known = {} if rest.ranking is None else {column.name: column.adjusted_alone for column in rest.ranking}
+    told = {name: replace(answer, adjusted=known.get(name, answer.adjusted)) for name, answer in alone.items()}
+    ranked = (Ranked(name, answer, rest.answers.get(name)) for name, answer in told.items())
     return tuple(sorted(ranked, key=lambda row: -row.alone.value))
+
+
+def _explained(rows: tuple[Ranked, ...], ranking: Ranking | None, alpha: float) -> tuple[Ranked, ...]:
+    """The columns that tell most alone but are not detected given the others, with the reason why."""
+    if ranking is None:
+        return rows
+    lost = [row for row in rows if row.alone.adjusted <= alpha and row.given_rest and row.given_rest.adjusted > alpha]
+    chosen = {row.name for row in lost[:MOST_EXPLAINED]}
+    return tuple(replace(row, why=ranking.why(row.name)) if row.name in chosen else row for row in rows)
 
 
 def _ordered(frame: Frame, column: Column) -> FloatArray:
@@ -336,6 +353,7 @@ class _Rest:
     answers: Mapping[str, Answer]
     screened: tuple[str, ...] = ()
     why: str = ""
+    ranking: Ranking | None = None
 
 
 def _with_row(graph: PairwiseInformation, target: str, answers: Mapping[str, Answer]) -> PairwiseInformation:
@@ -379,7 +397,7 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
             told.standard_error,
             told.errors or (told.standard_error, told.standard_error),
             column.pvalue_given_rest,
-            np.nan,
+            column.adjusted_given_rest,
             told.base,
             told.n_samples,
             min(told.entropies),
@@ -390,30 +408,16 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
         if (told := column.given_rest) is not None
     }
     why = f"What columns tell given the others cannot be said: {ranking.why_no_rest}" if ranking.why_no_rest else ""
-    return _Rest(answers, ranking.screened, why)
+    return _Rest(answers, ranking.screened, why, ranking)
 
 
-def _adjusted_once(
-    matrix: PairwiseInformation, graph: PairwiseInformation | None, rest: _Rest
-) -> tuple[PairwiseInformation, PairwiseInformation | None, dict[str, Answer], int]:
-    """Adjust all p-values of a report together, so that there is one adjustment to explain.
-
-    Returns the matrix, the graph, what columns tell given the rest, and the number of tests.
-    """
-    tables = [matrix] if graph is None else [matrix, graph]
-    uppers = [np.triu_indices(len(table.names), 1) for table in tables]
-    raw = [table.pvalues[upper] for table, upper in zip(tables, uppers, strict=True)]
-    raw.append(np.array([answer.pvalue for answer in rest.answers.values()]))
-    places = np.cumsum([0, *map(len, raw)])
-    controlled = adjusted(np.concatenate(raw), "bh")
-    done = []
-    for table, upper, start, end in zip(tables, uppers, places, places[1:], strict=False):
-        square = np.full(table.pvalues.shape, np.nan)
-        square[upper] = square.T[upper] = controlled[start:end]
-        done.append(replace(table, adjusted_pvalues=square))
-    last = zip(rest.answers.items(), controlled[places[-2] :], strict=True)
-    told = {name: replace(answer, adjusted=float(q)) for (name, answer), q in last}
-    return done[0], done[1] if graph is not None else None, told, len(controlled)
+def _adjusted(graph: PairwiseInformation | None) -> PairwiseInformation | None:
+    """A graph with p-values that are adjusted for all of its pairs."""
+    if graph is None:
+        return None
+    upper, square = np.triu_indices(len(graph.names), 1), np.full(graph.pvalues.shape, np.nan)
+    square[upper] = square.T[upper] = adjusted(graph.pvalues[upper], "bh")
+    return replace(graph, adjusted_pvalues=square)
 
 
 def _row(matrix: PairwiseInformation, target: str) -> dict[str, Answer]:

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from pydine.inputs.files import Frame
 from pydine.inputs.files.dates import DAYS, SECONDS
+from pydine.inputs.hints import code_hint, far_value
 from pydine.inputs.kinds import LEVEL_ROWS, Kind, is_thin, kind_of, pooled
-from pydine.inputs.table import signature_of
+from pydine.inputs.table import copy_signature
 from pydine.types import FloatArray
 
 __all__ = ["Column", "describe", "kinds_in", "moment", "places_of"]
 
 BINS = 16  # of a small histogram
 FEW_VALUES = 10  # different values that are drawn one by one
-FAR = 20.0  # interquartile ranges from the median, from which on a value may be a code such as 9999
 OTHERS = "others"  # labels beyond the most frequent
 
 
@@ -115,9 +115,9 @@ def _order(counts: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _signature(values: FloatArray, kind: Kind) -> bytes:
-    """The same for columns that are strictly monotone functions of each other and lack the same rows."""
+    """The same for columns that are functions of each other (`copy_signature`) and lack the same rows."""
     finite = np.isfinite(values)
-    return np.packbits(finite).tobytes() + signature_of(values[finite], kind)
+    return np.packbits(finite).tobytes() + copy_signature(values[finite], kind)
 
 
 def _labels(name: str, values: FloatArray, kind: Kind, frame: Frame, copy_of: str | None) -> Column:
@@ -170,6 +170,15 @@ def _clock(frame: Frame, name: str) -> str:
     return "D" if DAYS in conversion else "s" if SECONDS in conversion else ""
 
 
+def _concerns(name: str, values: FloatArray, clock: str) -> list[str]:
+    """What a column of numbers (n,), or of moments, may be instead."""
+    far = far_value(values)
+    if far is not None:
+        return [f"{_written(far, clock)} lies far from the rest: an error, or a code for a missing value?"]
+    hint = "" if clock else code_hint(name, values)
+    return [hint] if hint else []
+
+
 def _numbers(name: str, values: FloatArray, kind: Kind, clock: str, copy_of: str | None) -> Column:
     there = values[np.isfinite(values)]
     low, median, high = np.quantile(there, (0.0, 0.5, 1.0)).tolist()
@@ -190,18 +199,5 @@ def _numbers(name: str, values: FloatArray, kind: Kind, clock: str, copy_of: str
         levels=tuple(_written(value, clock) for value in different.tolist()) if is_few else (),
         clock=clock,
         copy_of=copy_of,
-        concerns=tuple(_far(there, clock)),
+        concerns=tuple(_concerns(name, there, clock)),
     )
-
-
-def _far(values: FloatArray, clock: str = "") -> list[str]:
-    """Whether a value lies far from all others, as codes do; the end of a long tail does not."""
-    lower, middle, upper = np.quantile(values, (0.25, 0.5, 0.75))
-    distances = np.unique(np.abs(values - middle))
-    farthest = values[np.argmax(np.abs(values - middle))]
-    if len(distances) < 2:  # all are as far from the middle as each other, as two values are
-        return []
-    away, gap = distances[-1], distances[-1] - distances[-2]
-    if upper > lower and gap > max(FAR * (upper - lower), 0.5 * away):
-        return [f"{_written(farthest, clock)} lies far from the rest: an error, or a code for a missing value?"]
-    return []

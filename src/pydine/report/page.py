@@ -22,6 +22,7 @@ from pydine.report.calibration import FlowFit, most_context, n_folds
 from pydine.report.causes import causes
 from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column, moment
+from pydine.report.explanations import explanations
 from pydine.report.markup import json_for_script, name, nats, percent, pvalue, quantity, shortened, shown, signed
 from pydine.report.prose import MEANINGS, adds, is_partial, left_out, summary, trust
 from pydine.results import PairwiseInformation
@@ -225,7 +226,7 @@ def _has_remarks(column: Column, target: str) -> bool:
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
     if column.copy_of is not None:
-        how = "the same labels as" if column.kind is Kind.NOMINAL else "a strictly monotone function of"
+        how = "a strictly monotone function of" if column.kind is Kind.CONTINUOUS else "one to one with"
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
@@ -290,8 +291,9 @@ def _ranking(report: Report) -> str:
         given = f"the {len(report.screened) - 1} of {len(report.ranking) - 1:,} other columns that tell most"
     keys = '<span class="strip key"><b class="alone"></b></span> alone '
     keys += f'<span class="strip key"><b class="rest"></b></span> given {given}; ' if with_rest else ""
-    legend = f'<p class="legend">Nats. {keys}bars are 95% intervals. Grey: nothing found.</p>'
-    return why + legend + _long_table(head, rows, SHOWN_RANKS, "columns", "ranking")
+    grey = "Grey: not detected; there may be as much as the bar reaches."
+    legend = f'<p class="legend">Nats. {keys}bars are 95% intervals. {grey}</p>'
+    return why + legend + _long_table(head, rows, SHOWN_RANKS, "columns", "ranking") + explanations(report)
 
 
 def _ranked(row: Ranked, report: Report, positions: dict[str, int], limit: float, with_rest: bool) -> str:

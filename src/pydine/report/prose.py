@@ -59,8 +59,9 @@ def trust(report: Report) -> list[str]:
     if hidden := _undetected(report):
         sentences.append(hidden)
     sentences.append(
-        f"p-values are adjusted once, for all {report.n_tests:,} tests of this page: of what is said to be found, "
-        f"about {report.alpha:.0%} may be chance. Nothing found is no proof of nothing, and no figure proves a cause."
+        "p-values are adjusted for all columns of the ranking, all pairs of the matrix and all pairs of the graph: of "
+        f"what each says is found, about {report.alpha:.0%} may be chance. Nothing found is no proof of nothing, and "
+        "no figure proves a cause."
     )
     return sentences
 
@@ -210,8 +211,9 @@ sampling and, as far as the rows show it, what the flows have not learned yet. W
 given columns that may not show: then the truth tends to lie above.""",
     "p-value, adjusted": """
 How often independent columns would look at least this dependent by chance. Among many tests some small p-values are
-expected by chance alone; adjusted ones (Benjamini and Hochberg, for all tests of this page together) allow for it: of
-all that has an adjusted p-value of at most 0.05, about 5% is expected to be false. A large p-value is no proof of
+expected by chance alone; adjusted ones (Benjamini and Hochberg; for all columns of the ranking, for all pairs of the
+matrix, and for all pairs of the graph) allow for it: of all that has an adjusted p-value of at most 0.05, about 5% is
+expected to be false. A large p-value is no proof of
 independence.""",
     "Correlation scale": """
 The correlation that jointly normal columns would have with so much information: from 0 for none to 1 for a function.

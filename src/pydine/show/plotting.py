@@ -171,3 +171,22 @@ def draw_transfer(found: Any, axes: Any = None) -> Any:
     axes.set_yticks([0, -1, -2], [f"{x} to {y}", f"{y} to {x}", "difference"])
     axes.set(xlabel="nats, with 95% intervals")
     return axes
+
+
+def draw_explanation(explanation: Any, axes: Any = None) -> Any:
+    """Draw what other columns leave of two, in their units (see `Explanation.plot`)."""
+    axes = new_axes() if axes is None else axes
+    x, y = explanation.residuals
+    size = float(np.clip(8000.0 / len(x), 2.0, 24.0))
+    axes.scatter(x, y, s=size, color="#0b5c8c", alpha=0.6, linewidths=0, rasterized=True)
+    axes.axhline(0.0, color="0.7", lw=1, zorder=0)
+    axes.axvline(0.0, color="0.7", lw=1, zorder=0)
+    names = [label_of(name) for name in (explanation.name, explanation.target)]
+    labels = [f"{name}, less what the others predict" for name in names]
+    left = explanation.steps[-1].left
+    low, high = left.confidence_interval()
+    axes.set(
+        xlabel=labels[0], ylabel=labels[1], title=f"{left.value:.3f} nats left, 95% interval {low:.3f} to {high:.3f}"
+    )
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes

@@ -76,9 +76,21 @@ def test_rank(folder):
     lines = [line.split() for line in done.stdout.splitlines()]
     named = [line[0] for line in lines if line and line[0] in ("cause", "proxy", "noise")]
     assert named == ["cause", "proxy", "noise"]
-    assert "2 of 3 columns add nothing that was found to what the others tell." in done.stdout
+    assert "Of 2 of 3 columns nothing is detected beyond what the others tell." in done.stdout
+    assert "≤ 0.0" in done.stdout
     said = "Left out: 2 columns: 'one' (it is constant), 'name' (it has 150 different labels in 150 rows, too many to"
     assert " ".join(done.stdout.split()).startswith(said)
+
+
+@pytest.mark.slow
+def test_why(folder):
+    done = process(folder, "why", "data.csv", "-x", "proxy", "-y", "outcome", "--json")
+    record = json.loads(done.stdout)
+    assert [row["given"] for row in record["steps"]][:2] == ["", "cause"]
+    assert record["steps"][-1]["pvalue"] > 0.05 > record["steps"][0]["pvalue"]
+    said = process(folder, "why", "data.csv", "-x", "proxy", "-y", "outcome").stdout
+    assert "given cause" in said
+    assert "nothing more is detected given all of them: at most" in " ".join(said.split())
 
 
 @pytest.mark.slow

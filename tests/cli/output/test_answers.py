@@ -67,7 +67,7 @@ def test_rank_for_machines(run):
     ranking = rank(make_frame().select("cause", "proxy", "noise", "outcome"), "outcome")
     assert [line["column"] for line in record["columns"]] == [column.name for column in ranking]
     assert record["columns"][0]["information_given_rest"] == ranking.columns[0].given_rest.value
-    assert record["add_nothing"] == list(ranking.add_nothing) == ["proxy", "noise"]
+    assert record["not_detected"] == list(ranking.not_detected) == ["proxy", "noise"]
     assert record["left_out"] == {
         "one": "it is constant",
         "name": "it has 150 different labels in 150 rows, too many to learn from any",

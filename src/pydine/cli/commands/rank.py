@@ -1,12 +1,11 @@
-"""``pydine rank``: which columns tell about a target, and which add nothing to the others."""
+"""``pydine rank``: which columns tell about a target, alone and beyond the others."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydine.cli import options
 from pydine.cli.engine import Distributed
@@ -18,7 +17,7 @@ from pydine.show.terminal import Harmless
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pydine.questions.ranking import RankedColumn, Ranking
+    from pydine.results.ranking import RankedColumn, Ranking
 
 MOST_KINDS = 40  # names of a kind that are printed
 EXAMPLES = options.example(
@@ -39,10 +38,11 @@ def rank(
     reading: options.Reading,
     printed: options.Printed,
 ) -> None:
-    """Which columns tell about a target, and which add nothing.
+    """Which columns tell about a target, and which beyond the others.
 
-    For every column: its information about the target alone, and given all the other columns. A column adds nothing
-    if, given the rest, no dependence on the target is found, at a false discovery rate of --alpha.
+    For every column: its information about the target alone, and given all the other columns. It is not detected given
+    the rest if no dependence on the target is found, at a false discovery rate of --alpha; what there may be is at most
+    the upper end of the interval. Ask pydine why which of the others tell the same.
     """
     form = printed.form
     request = Request(file, reading, work.seed)
@@ -67,7 +67,7 @@ def rank(
             **work.settings(frame, depending.found(table)),
         )
     frame = frame.without(ranking.left_out)
-    rows = [_line(ranked) for ranked in ranking]
+    rows = [ranked.figures() for ranked in ranking]
     record = {
         **facts(frame),
         "n_samples": ranking.n_samples,
@@ -77,8 +77,9 @@ def rank(
         "screened": ranking.screened,
         "why_no_rest": ranking.why_no_rest,
         "columns": rows,
-        "add_nothing": ranking.add_nothing,
         "tied": ranking.tied,
+        "not_detected": ranking.not_detected,
+        "hints": dict(ranking.hints),
     }
     answer(form, record, rows, lambda: _shown(ranking), frame=frame)
     tell(said)
@@ -96,28 +97,6 @@ def _streamed(form: options.Format) -> Iterator[Callable[[Ranking], None] | None
         yield lambda ranking: live.update(Harmless(_shown(ranking, waiting=True)), refresh=True)
 
 
-def _line(ranked: RankedColumn) -> dict[str, Any]:
-    line: dict[str, Any] = {"column": ranked.name}
-    for suffix, estimate, raw, adjusted in (
-        ("alone", ranked.alone, ranked.pvalue_alone, ranked.adjusted_alone),
-        ("given_rest", ranked.given_rest, ranked.pvalue_given_rest, ranked.adjusted_given_rest),
-    ):
-        low, high = (math.nan, math.nan) if estimate is None else estimate.confidence_interval()
-        line |= {
-            f"information_{suffix}": None if estimate is None else estimate.value,
-            f"standard_error_{suffix}": None if estimate is None else estimate.standard_error,
-            f"low_{suffix}": low,
-            f"high_{suffix}": high,
-            f"pvalue_{suffix}": raw,
-            f"adjusted_pvalue_{suffix}": adjusted,
-            f"base_{suffix}": None if estimate is None else estimate.base,
-            f"n_{suffix}": None if estimate is None else estimate.n_samples,
-            f"correlation_{suffix}": None if estimate is None else estimate.correlation,
-            f"explained_{suffix}": None if estimate is None else estimate.explained,
-        }
-    return {**line, "adds_nothing": ranked.adds_nothing, "kind": _kind(ranked.alone.kinds[0])}
-
-
 def _kind(kinds: tuple[str, ...]) -> str:
     """The kind of a column; an estimate records none if all are continuous."""
     return kinds[0] if kinds else "continuous"
@@ -125,7 +104,7 @@ def _kind(kinds: tuple[str, ...]) -> str:
 
 def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
     uneven = len({ranked.alone.n_samples for ranked in ranking} | {ranking.n_samples}) > 1
-    table = plain_table("column", "alone", *(["n"] if uneven else []), "given the rest", "p", "")
+    table = plain_table("column", "alone", *(["n"] if uneven else []), "given the rest", "p", "not detected")
     known = 0
     for ranked in ranking:
         known += ranked.given_rest is not None
@@ -135,8 +114,8 @@ def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
             *([f"{ranked.alone.n_samples:,}"] if uneven else []),
             ("…" if waiting else "–") if ranked.given_rest is None else value(ranked.given_rest),
             "" if ranked.given_rest is None else pvalue(ranked.adjusted_given_rest),
-            "adds nothing" if ranked.adds_nothing else "",
-            style="dim" if ranked.adds_nothing else None,
+            _bound(ranked),
+            style="dim" if ranked.verdict else None,
         )
     title = f"Information about {ranking.target}, in nats"
     if waiting:
@@ -144,21 +123,33 @@ def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
     return page(title, table, ranking.ties, *_said(ranking), how=_how(ranking, uneven))
 
 
+def _bound(ranked: RankedColumn) -> str:
+    """How much there may be of what is not detected; or why nothing was asked."""
+    if ranked.copy_of:
+        return "a copy"
+    if ranked.is_determined:
+        return "determined"
+    return f"≤ {ranked.bound:.3f}" if ranked.not_detected else ""
+
+
 def _said(ranking: Ranking) -> list[str]:
     """What the table says, in a sentence or two."""
     if ranking.why_no_rest:
         return [f"What columns tell given the rest cannot be said: {ranking.why_no_rest}"]
-    nothing, told = ranking.add_nothing, [column for column in ranking if column.adjusted_alone <= ranking.alpha]
-    if len(nothing) == len(ranking) and not told:
+    hints = [f"{column.name} is a copy of {column.copy_of}." for column in ranking if column.copy_of]
+    hints += [f"{name}: {hint}." for name, hint in ranking.hints.items()]
+    nothing, told = ranking.not_detected, [column for column in ranking if column.adjusted_alone <= ranking.alpha]
+    asked = sum(column.given_rest is not None for column in ranking)
+    if len(nothing) == asked and not told:
         which = f"{nothing[0]} was not found" if len(nothing) == 1 else "No column was found"
-        return [f"{which} to tell anything about {ranking.target}."]
+        return [f"{which} to tell anything about {ranking.target}.", *hints]
     if not nothing:
-        return ["Every column adds something." if len(ranking) > 1 else f"{told[0].name} tells about {ranking.target}."]
-    verb = "adds" if len(nothing) == 1 else "add"
-    count = f"{len(nothing)} of {len(ranking)} columns {verb} nothing that was found to what the others tell."
-    alone = [column.name for column in ranking if column.adds_nothing and column.adjusted_alone <= ranking.alpha]
+        every = "Every column adds something." if asked > 1 else f"{told[0].name} tells about {ranking.target}."
+        return [every, *hints]
+    count = f"Of {len(nothing)} of {asked} columns nothing is detected beyond what the others tell."
+    alone = [column.name for column in ranking if column.not_detected and column.adjusted_alone <= ranking.alpha]
     together = f" {some(alone)} tell something alone: leave out one at a time." if len(alone) > 1 else ""
-    return [count + together]
+    return [count + together, *hints]
 
 
 def _how(ranking: Ranking, uneven: bool) -> str:
@@ -166,7 +157,8 @@ def _how(ranking: Ranking, uneven: bool) -> str:
     rest = ""
     if ranking.screened:
         rest = f"; the rest is the {len(ranking.screened) - 1} of {len(ranking) - 1} other columns that tell most"
-    adjusted = f", adjusted for {len(ranking)} columns" if len(ranking) > 1 else ""
+    asked = sum(column.given_rest is not None for column in ranking)
+    adjusted = f", adjusted for {asked} columns" if asked > 1 else ""
     return f"{_kinds(ranking)}{rows}{rest}; ± is one standard error; p is given the rest{adjusted}"
 
 

@@ -65,16 +65,15 @@ class OrdinalColumn(Column):
     def alternatives(self, units: Sequence[FittedUnit], context: FloatArray) -> Alternatives:
         """See `Column`: its steps, with neighbours grouped if there are many."""
         counts = np.bincount(self._codes)
-        group = np.arange(len(counts))
-        if len(counts) > PLACES:
-            group = ((np.cumsum(counts) - 0.5 * counts) * (PLACES / len(self.values))).astype(np.intp)
-        firsts = np.flatnonzero(np.diff(group, prepend=-1))
-        middles = [
-            int(part[np.searchsorted(np.cumsum(counts[part]), 0.5 * counts[part].sum())])
-            for part in np.split(np.arange(len(counts)), firsts[1:])
-        ]
-        m = context.shape[1]
-        seen = [self.seen(np.full(m, self._map.values[middle])) for middle in middles]
+        parts = _groups(counts) if len(counts) > PLACES else list(np.arange(len(counts))[:, None])
+        m, firsts = context.shape[1], [int(part[0]) for part in parts]
+        seen = []
+        for part in parts:
+            below = np.cumsum(counts[part])
+            # Where a half of the rows ends with a step, the middle is between it and the next one, from either end.
+            ends = [int(part[np.searchsorted(2 * below, below[-1], side=side)]) for side in ("left", "right")]
+            one, other = (self.seen(np.full(m, self._map.values[end])) for end in ends)
+            seen.append(0.5 * (one + other))
         return Alternatives.of(seen, between(units[0], [np.full(m, self._cuts[i]) for i in firsts[1:]], context))
 
     def residuals(self, units: Sequence[FittedUnit], values: FloatArray, context: FloatArray) -> list[Residual]:
@@ -90,6 +89,15 @@ class OrdinalColumn(Column):
         below = np.cumsum(shares, axis=1)
         lower, upper = (below - shares)[cells, self._codes], below[cells, self._codes]
         return [step_residual((lower, 1.0 - lower), (upper, 1.0 - upper))]
+
+
+def _groups(counts: IntArray) -> list[IntArray]:
+    """Neighbouring steps with so many rows each, in groups of about the same size, the same from either end."""
+    total = int(counts.sum())
+    # Twice the rows from the middle of a step to the middle of all: whole numbers, which round alike on both sides.
+    places = 2 * np.cumsum(counts) - counts - total
+    group = np.sign(places) * -(-np.abs(places) * PLACES // (2 * total))
+    return np.split(np.arange(len(counts)), np.flatnonzero(np.diff(group)) + 1)
 
 
 def step_residual(lower: tuple[FloatArray, FloatArray], upper: tuple[FloatArray, FloatArray]) -> Residual:

@@ -1,0 +1,62 @@
+"""Hints: columns of numbers that look like something else, which nobody but their owner can know.
+
+- Codes for missing values, such as 9999, lie far from all others.
+- Serial numbers: whole numbers without a gap, each in one row.
+- Codes of labels: whole numbers of a column whose name says so, such as ``race`` or ``zip_code``.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from pydine.inputs.kinds import Kind
+from pydine.types import FloatArray
+
+__all__ = ["code_hint", "far_value", "hint_of"]
+
+FAR = 20.0  # interquartile ranges from the median, from which on a value may be a code such as 9999
+LEAST_SERIAL = 20  # fact: rows without a gap from which on numbers look like serial ones
+# fact: words of names whose numbers are labels
+CODES = frozenset(
+    {"category", "class", "cluster", "code", "codes", "country", "department", "ethnicity", "id", "industry"}
+    | {"nationality", "occupation", "origin", "plz", "postal", "postcode", "race", "region", "religion", "sector"}
+    | {"species", "type", "zip", "zipcode"}
+)
+
+
+def hint_of(name: str, values: FloatArray, kind: Kind) -> str:
+    """A hint about a column (n,), NaN where a value is missing; empty if there is none."""
+    there = values[np.isfinite(values)]
+    if kind is Kind.NOMINAL or not len(there):
+        return ""
+    far = far_value(there)
+    if far is not None:
+        return f"{far:.6g} lies far from the rest: an error, or a code for a missing value?"
+    return code_hint(name, there)
+
+
+def far_value(values: FloatArray) -> float | None:
+    """A value (of n) that lies far from all others, as codes do; the end of a long tail does not."""
+    lower, middle, upper = np.quantile(values, (0.25, 0.5, 0.75))
+    distances = np.unique(np.abs(values - middle))
+    if len(distances) < 2:  # all are as far from the middle as each other, as two values are
+        return None
+    away, gap = distances[-1], distances[-1] - distances[-2]
+    if upper > lower and gap > max(FAR * (upper - lower), 0.5 * away):
+        return float(values[np.argmax(np.abs(values - middle))])
+    return None
+
+
+def code_hint(name: str, values: FloatArray) -> str:
+    """Whether whole numbers (n,) look like serial numbers or codes of labels."""
+    if not (values == np.round(values)).all() or (low := values.min()) == (high := values.max()):
+        return ""
+    count = len(np.unique(values))
+    if count == len(values) >= LEAST_SERIAL and high - low == count - 1:
+        return "numbers without a gap, one a row: if it is a serial number, leave it out"
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    if count > 2 and CODES.intersection(words):
+        return "whole numbers that may be codes: if their order means nothing, say that the kind is nominal"
+    return ""

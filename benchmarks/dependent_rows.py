@@ -31,11 +31,11 @@ NATS = (0.05, 0.2, 0.5)
 
 NOTES = """
 {datasets} datasets a row without dependence, {strong} with each of {nats} nats. The noise of a share of 0.05 is
-±{noise} (one standard error), of a coverage of 0.95 of {strong} datasets ±{cover}. "level": share of tests
-of a true null that reject at 0.05, analytic; "says nothing": the same without `time=` or `clusters=`. "holds 0": share of 95% intervals,
-"holds I": the same of the true value. "width": median of the intervals' widths over that without `time=` or
-`clusters=`, and "time": that of CPU seconds, of the same datasets. Made by `python benchmarks/dependent_rows.py
---datasets {datasets} --strong {strong}` at {commit}.
+±{noise} (one standard error), of a coverage of 0.95 of {strong} datasets ±{cover}. "level": share of tests of a true
+null that reject at 0.05, analytic; "says nothing": the same without `time=` or `clusters=`. "holds 0": share of
+95% intervals, "holds I": the same of the true value. "width": median of the intervals' widths over that without
+`time=` or `clusters=`, and "time": that of CPU seconds, of the same datasets. Made by
+`python benchmarks/dependent_rows.py --datasets {datasets} --strong {strong}` at {commit}.
 """.strip()
 
 

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from pydine.answers.fitting import Fit
     from pydine.latents.flows import Latents
 
-# answer: of the degrees of freedom, the share that the directions of both sides may take in the closed form: with
-# more, its error grows without bound.
-LARGEST_SHARE = 0.8
+# answer: of the degrees of freedom, the share that the directions of both sides may take in the closed form. Its error
+# grows without bound with it, and at 0.8 independent scores of ranks stood out of it.
+LARGEST_SHARE = 0.5
 # answer: standard errors from which on the rest counts, then more and more (James and Stein 1961, with this in place of
 # 1): with 1, independent sides of 300 columns would get 0.04 nats.
 CLEAR = 2.0

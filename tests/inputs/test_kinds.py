@@ -105,7 +105,7 @@ def test_what_cannot_be_meant():
     with pytest.raises(ValueError, match=r"kinds names the column 'age', .* they are 'x', 'y'\."):
         check_kinds({"age": "nominal"}, ["x", "y"])
     with pytest.raises(
-        ValueError, match=r"kinds\['x'\] must be 'continuous' or 'ordinal' or 'nominal', but got 'text'"
+        ValueError, match=r"kinds\['x'\] must be 'continuous', 'ordinal', 'nominal' or an angle .*, but got 'text'"
     ):
         check_kinds({"x": "text"}, ["x", "y"])
     with pytest.raises(ValueError, match="kinds must be a mapping"):

@@ -35,6 +35,7 @@ from pydine.bases.neighbours import completed
 from pydine.bases.sharpening import sharpened
 from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
+from pydine.bases.waves import with_waves
 from pydine.inputs.kinds import MOST_LEVELS, Kind, atoms_of
 from pydine.inputs.table import Question, Table
 from pydine.latents.directions import Directions
@@ -353,7 +354,7 @@ def entropy_of(table: Table, columns: Sequence[int], others: Sequence[int] = ())
 
     It is the plug-in entropy, or what the entropy may be if these columns, or others in the question, have many labels.
     """
-    if not table.kinds or any(table.kind(i) is Kind.CONTINUOUS or len(atoms_of_column(table, i)) for i in columns):
+    if not table.kinds or any(table.kind(i).is_continuous or len(atoms_of_column(table, i)) for i in columns):
         return np.inf
     from pydine.bases.kinds.tables import codes_of, entropy, most_entropy
 
@@ -475,7 +476,7 @@ def _mixtures(
     plain = [gaussian or GaussianBase(folds).fit(seen), *student]
     if not settings.has("mixture"):
         return Stack.of(plain, [], seen, folds), student
-    return MixtureBase(folds, settings.has("classes")).stack(plain, seen), student
+    return with_waves(MixtureBase(folds, settings.has("classes")).stack(plain, seen), seen), student
 
 
 def _sharpened(

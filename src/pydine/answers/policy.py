@@ -25,7 +25,6 @@ from scipy.special import gammaln
 from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_rows, enumeration
-from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.ties import without_ties
@@ -167,11 +166,11 @@ def determined(question: Question, workshop: Workshop) -> frozenset[int]:
     sides, given, table = (*question.x, *question.y), question.given, question.table
     if not given:
         return frozenset()
-    known = [i for i in given if table.kind(i) is not Kind.CONTINUOUS]
+    known = [i for i in given if not table.kind(i).is_continuous]
     cells = [_cells(table.columns[part]) for part in ([i] for i in known)]
     cells += [_cells(table.columns[known])] if len(known) > 1 else []
     left = set(left_over(sides, given, workshop))
-    for i in [i for i in left if table.kind(i) is not Kind.CONTINUOUS]:
+    for i in [i for i in left if not table.kind(i).is_continuous]:
         codes = np.unique(table.columns[i], return_inverse=True)[1]
         if any(_is_constant_in(codes, cell) for cell in cells) or any(_is_cut(codes, table.columns[j]) for j in given):
             left.remove(i)

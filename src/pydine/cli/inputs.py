@@ -14,7 +14,8 @@ from pydine.cli.output.notes import waiting
 if TYPE_CHECKING:
     from pydine.inputs.files import Frame, TableFile
 
-KINDS = ("continuous", "ordinal", "nominal")  # as in `pydine.inputs.kinds`, whose import the help would wait for
+# As in `pydine.inputs.kinds`, whose import the help would wait for; the last two are said by once around.
+KINDS = ("continuous", "ordinal", "nominal", "angle", "cycle")
 MOST_COLUMNS = 1000  # that are compared with each other: half a million pairs
 
 
@@ -180,13 +181,15 @@ def _refuse_constant(frame: Frame, names: Iterable[str], which: str = "") -> Non
 
 def kinds_of(options: Sequence[str] | None) -> dict[str, str]:
     """Read the options --kind COLUMN=KIND; the column may have an equals sign in its name, the kind has none."""
+    from pydine.inputs.kinds import ANGLES, SAID, period_of
+
     kinds = {}
     for option in options or ():
         name, equals, kind = option.rpartition("=")
         if not (equals and name):
             raise typer.BadParameter(f"must be COLUMN=KIND, such as code=nominal, not {option!r}", param_hint="--kind")
         kinds[name] = kind.strip()
-        if kinds[name] not in KINDS:
-            choices = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
+        if period_of(kinds[name]) is None and kinds[name] not in SAID:
+            choices = f"{', '.join(SAID)}, or be {ANGLES}"
             raise typer.BadParameter(f"must name one of {choices}, not {kinds[name]!r}", param_hint=f"--kind {name}=")
     return kinds

@@ -137,7 +137,8 @@ class Reading:
             "--kind",
             metavar="COLUMN=KIND",
             help="What a column is, where it is not what its values say: [bold]continuous[/bold], "
-            "[bold]ordinal[/bold] or [bold]nominal[/bold]; several columns with commas, as often as needed.",
+            "[bold]ordinal[/bold], [bold]nominal[/bold], or for directions and times of day [bold]angle:[/bold] and "
+            "once around, as in wind=angle:360; several columns with commas, as often as needed.",
         ),
     ] = None
     sample: Annotated[

@@ -143,6 +143,8 @@ def with_means(blocks: list[Columns], rows: Rows) -> list[Columns]:
         for i, name in enumerate(block.names):
             if block.kind(i) is Kind.NOMINAL:
                 raise ValueError(f"within='clusters' needs numbers, but {block.where(i)} holds labels.")
+            if (kind := block.kind(i)) is not None and kind.is_around:
+                raise ValueError(f"within='clusters' needs numbers that have a mean, but {block.where(i)} is an angle.")
             names.append(f"mean of {name}")
             means.append((np.bincount(rows.codes, block.values[:, i]) / counts)[rows.codes])
     given = blocks[2] if len(blocks) > 2 else Columns("z", (), np.empty((len(rows.codes), 0)))

@@ -29,7 +29,7 @@ CODES = frozenset(
 def hint_of(name: str, values: FloatArray, kind: Kind) -> str:
     """A hint about a column (n,), NaN where a value is missing; empty if there is none."""
     there = values[np.isfinite(values)]
-    if kind is Kind.NOMINAL or not len(there):
+    if kind is Kind.NOMINAL or kind.is_around or not len(there):
         return ""
     far = far_value(there)
     if far is not None:

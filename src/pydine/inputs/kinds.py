@@ -5,6 +5,8 @@
   numbers with point masses among them (zeros of a rainfall, a detection limit).
 - *nominal*: labels. Text, categories, booleans, and whatever has two values. In which order they stand, and what they
   are called, changes no answer.
+- *angle*: numbers around a circle, such as directions and times of day, which nobody but who asks can tell:
+  ``"angle:360"`` says once around, in the units of the column. Those of few values (hours, months) are a *cycle*.
 
 The rule (`kind_of`), in this order:
 
@@ -34,6 +36,7 @@ from pydine.types import FloatArray
 __all__ = [
     "Kind",
     "Kinds",
+    "as_said",
     "atoms_of",
     "check_kinds",
     "count_of",
@@ -41,6 +44,8 @@ __all__ = [
     "is_identifier",
     "is_thin",
     "kind_of",
+    "period_of",
+    "periods_of",
     "pooled",
 ]
 
@@ -58,9 +63,24 @@ class Kind(StrEnum):
     CONTINUOUS = "continuous"
     ORDINAL = "ordinal"
     NOMINAL = "nominal"
+    ANGLE = "angle"
+    CYCLE = "cycle"
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether values have a density."""
+        return self in (Kind.CONTINUOUS, Kind.ANGLE)
+
+    @property
+    def is_around(self) -> bool:
+        """Whether values lie on a circle."""
+        return self in (Kind.ANGLE, Kind.CYCLE)
 
 
 Kinds = Mapping[Any, str]  # what somebody says of columns, by their names
+SAID = (Kind.CONTINUOUS, Kind.ORDINAL, Kind.NOMINAL)
+ANGLES = "an angle with once around, such as 'angle:360' or 'angle:radians'"
+PERIODS = {"degrees": 360.0, "radians": 2.0 * np.pi, "hours": 24.0}  # fact: by the units of an angle
 
 
 def check_kinds(kinds: Kinds | None, names: Sequence[str]) -> dict[str, Kind]:
@@ -71,15 +91,42 @@ def check_kinds(kinds: Kinds | None, names: Sequence[str]) -> dict[str, Kind]:
         raise ValueError(f"kinds must be a mapping of column names to kinds, but got {type(kinds).__name__}.")
     found = {}
     for key, kind in kinds.items():
-        name = f"column {key}" if isinstance(key, int | np.integer) else str(key)
+        name = _name(key)
         if name not in names:
             shown = ", ".join(map(repr, names[:10])) + (" ..." if len(names) > 10 else "")
             raise ValueError(f"kinds names the column {key!r}, which is not among those asked about; they are {shown}.")
-        if str(kind) not in list(Kind):
-            choices = " or ".join(repr(str(choice)) for choice in Kind)
-            raise ValueError(f"kinds[{key!r}] must be {choices}, but got {kind!r}.")
-        found[name] = Kind(str(kind))
+        if (period := period_of(kind)) is None and str(kind) not in SAID:
+            choices = ", ".join(repr(str(choice)) for choice in SAID)
+            raise ValueError(f"kinds[{key!r}] must be {choices} or {ANGLES}, but got {kind!r}.")
+        found[name] = Kind(str(kind)) if period is None else Kind.ANGLE
     return found
+
+
+def period_of(kind: str) -> float | None:
+    """Once around, as ``"angle:360"`` or ``"angle:radians"`` says it; None if that is not what is said."""
+    word, _, period = str(kind).partition(":")
+    if word.strip() != Kind.ANGLE:
+        return None
+    try:
+        found = PERIODS.get(period.strip()) or float(period)
+    except ValueError:
+        return None
+    return found if 0.0 < found < np.inf else None
+
+
+def periods_of(kinds: Kinds | None) -> dict[str, float]:
+    """Once around, by the names of the columns that are said to be angles."""
+    return {_name(key): period for key, kind in (kinds or {}).items() if (period := period_of(kind)) is not None}
+
+
+def as_said(kinds: Mapping[str, Kind], said: Kinds | None) -> dict[str, str]:
+    """The kinds that columns were found to have, in the words that `check_kinds` takes: with the periods of angles."""
+    periods = periods_of(said)
+    return {name: f"{Kind.ANGLE}:{periods[name]!r}" if name in periods else str(kind) for name, kind in kinds.items()}
+
+
+def _name(key: Any) -> str:
+    return f"column {key}" if isinstance(key, int | np.integer) else str(key)
 
 
 def kind_of(column: FloatArray) -> Kind:

@@ -10,10 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.angles import angle_kind, opened
 from pydine.inputs.checks import tied_share, warn_left_out, warn_of_copies, warn_of_labels, warn_of_ties
 from pydine.inputs.columns import Columns, Source
 from pydine.inputs.copies import distinct_rows
-from pydine.inputs.kinds import Kind, Kinds, check_kinds, count_of, identifier, is_identifier, is_thin, kind_of
+from pydine.inputs.kinds import (
+    Kind,
+    Kinds,
+    check_kinds,
+    count_of,
+    identifier,
+    is_identifier,
+    is_thin,
+    kind_of,
+    periods_of,
+)
 from pydine.types import FloatArray
 
 __all__ = ["Presence"]
@@ -102,9 +113,11 @@ class Presence:
 
     def kinds(self, said: Kinds) -> dict[str, Kind]:
         """What each column is, as somebody says, as its type says, or as all of its values do."""
-        checked = check_kinds(said, self.whole.names)
+        checked, periods = check_kinds(said, self.whole.names), periods_of(said)
         return {
-            name: checked.get(name) or self.whole.kind(i) or kind_of(self.values(name))
+            name: angle_kind(opened(self.values(name), periods[name])[0])
+            if name in periods
+            else checked.get(name) or self.whole.kind(i) or kind_of(self.values(name))
             for i, name in enumerate(self.whole.names)
         }
 
@@ -130,7 +143,7 @@ class Presence:
         warn_of_labels(thin, len(self.whole.values))
         places = [self.whole.names.index(name) for name in names]
         filled = [np.nan_to_num(self.whole.values[:, i], nan=np.inf) for i in places]
-        distinct = distinct_rows(filled, [kinds[name] is Kind.CONTINUOUS for name in names])
+        distinct = distinct_rows(filled, [kinds[name].is_continuous for name in names])
         if distinct is not None:
             warn_of_copies(int((~distinct).sum()), len(distinct))
         wrong = [name for name in names if said.get(name) == Kind.CONTINUOUS]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.angles import Cut, angle_kind, opened
 from pydine.inputs.checks import (
     MOST_DIRECTIONS,
     SPARE_ROWS,
@@ -39,6 +40,7 @@ from pydine.inputs.kinds import (
     is_identifier,
     is_thin,
     kind_of,
+    periods_of,
     pooled,
 )
 from pydine.inputs.table import Question, Table
@@ -48,8 +50,9 @@ NAMES_HINT = ", or pass data= if these are the names of columns"
 REST = "rest"
 OPTIONAL = ("z", "given")  # fact: arguments that may have no columns
 
-Codings = Mapping[str, Mapping[str, int]]
-Labels = Sequence[dict[str, int] | None]  # of the columns of a block: the numbers of their labels
+Coding = dict[str, int] | Cut
+Codings = Mapping[str, Coding]
+Labels = Sequence[Coding | None]  # of the columns of a block: the numbers of their labels, or where angles are cut
 
 
 # --- the arguments x, y and z -----------------------------------------------------------------------------------------
@@ -255,19 +258,20 @@ def _as_table(blocks: Sequence[Columns], kept: Kept, codings: Codings, rows: Row
 
 def with_kinds(
     blocks: Sequence[Columns], kinds: Kinds | None
-) -> tuple[list[Columns], dict[str, dict[str, int]], dict[str, str]]:
+) -> tuple[list[Columns], dict[str, Coding], dict[str, str]]:
     """Columns with the kind of each, as somebody says, as its type says, or as its values do; labels are numbered.
 
     Returns
     -------
     blocks : list of Columns
     codings : dict
-        By the name of a nominal column: the number of each label.
+        By the name of a nominal column: the number of each label. By that of an angle: where its circle is cut.
     unclear : dict
         By where a column is found: why nothing can be learned from it.
     """
     said = check_kinds(kinds, [name for block in blocks for name in block.names])
-    found, codings, unclear, thin, tied = [], {}, {}, {}, []
+    found, unclear, thin, tied, periods = [], {}, {}, [], periods_of(kinds)
+    codings: dict[str, Coding] = {}
     for block in blocks:
         values, every = block.values, []
         for i, name in enumerate(block.names):
@@ -285,6 +289,10 @@ def with_kinds(
                 values[:, i] = numbers
                 names = block.levels.get(name)
                 codings[name] = {f"{v:g}" if names is None else names[int(v)]: k for v, k in places.items()}
+            elif kind is Kind.ANGLE:
+                values = values if values is not block.values else values.copy()
+                values[:, i], codings[name] = opened(values[:, i], periods[name])
+                kind = angle_kind(values[:, i])
             every.append(kind)
         found.append(replace(block, values=values, kinds=tuple(every)))
     warn_of_ties(tied)
@@ -311,8 +319,8 @@ def without_useless(block: Columns, unclear: Mapping[str, str], left_out: dict[s
 def without_copies(blocks: list[Columns], kept: Kept) -> tuple[list[Columns], Kept]:
     """Columns without rows that stand more than once (`copies`), of which a warning tells, and which rows are left."""
     columns = [column for block in blocks for column in block.values.T]
-    kinds = [kind for block in blocks for kind in block.kinds or (Kind.CONTINUOUS,) * len(block.names)]
-    distinct = distinct_rows(columns, [kind is Kind.CONTINUOUS for kind in kinds])
+    kinds = [kind or Kind.CONTINUOUS for block in blocks for kind in block.kinds or (None,) * len(block.names)]
+    distinct = distinct_rows(columns, [kind.is_continuous for kind in kinds])
     if distinct is None:
         return blocks, kept
     n, left = len(distinct), int(distinct.sum())
@@ -330,25 +338,30 @@ def without_copies(blocks: list[Columns], kept: Kept) -> tuple[list[Columns], Ke
 
 
 def labels_of(question: Question) -> tuple[Labels, ...]:
-    """The numbers of labels in the columns of x, of y and of what is given; None for columns of numbers."""
+    """The numbers of labels, and cuts of angles, of x, of y and of what is given; None for columns of numbers."""
     table = question.table
-    return tuple(
-        tuple(
-            dict(table.codings[table.names[i]]) if table.kind(i) is Kind.NOMINAL and table.codings else None
-            for i in block
-        )
-        for block in question.blocks
-    )
+
+    def coding(i: int) -> Coding | None:
+        known = table.codings.get(table.names[i])
+        if isinstance(known, Cut):
+            return known
+        return dict(known) if known is not None and table.kind(i) is Kind.NOMINAL else None
+
+    return tuple(tuple(coding(i) for i in block) for block in question.blocks)
 
 
 def numbered(block: Columns, known: Labels) -> Columns:
-    """New rows with the numbers that labels had in a fit.
+    """New rows with the numbers that labels had in a fit, and angles from the cut that they had.
 
     A label that is new goes with the rare ones if these are one, and has the next number if labels were many.
     """
     values = block.values
     for i, coding in enumerate(known[: len(block.names)]):
         if coding is None:
+            continue
+        values = values if values is not block.values else values.copy()
+        if isinstance(coding, Cut):
+            values[:, i] = coding(values[:, i])
             continue
         names = block.levels.get(block.names[i])
         labels = [f"{v:g}" if names is None else names[int(v)] for v in values[:, i].tolist()]
@@ -359,7 +372,6 @@ def numbered(block: Columns, known: Labels) -> Columns:
             rest += 1
         elif new and not is_pooled:
             raise ValueError(f"{block.where(i)} holds the label {new[0]!r}, which was not there in fit.")
-        values = values if values is not block.values else values.copy()
         values[:, i] = [coding.get(label, rest) for label in labels]
     return replace(block, values=values)
 

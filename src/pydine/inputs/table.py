@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pydine.inputs.angles import Cut
 from pydine.inputs.checks import Kept
 from pydine.inputs.kinds import Kind
 from pydine.sampling import INDEPENDENT, Rows
@@ -31,9 +32,9 @@ class Table:
         Which rows of the data these are, if some were left out because of NaN or infinity, or as copies of others.
     kinds : tuple of Kind
         One for each column; empty if all are continuous. Nominal columns hold whole numbers from 0 on, whose order
-        means nothing.
-    codings : mapping of str to mapping of str to int
-        By the name of a nominal column: the number of each label. Rare labels share one.
+        means nothing. Angles are in turns, from where their circle is cut (`inputs.angles`).
+    codings : mapping of str to mapping of str to int, or Cut
+        By the name of a nominal column: the number of each label. Rare labels share one. By that of an angle: its cut.
     rows : Rows
         How rows depend on each other.
     """
@@ -42,7 +43,7 @@ class Table:
     names: tuple[str, ...]
     kept: Kept = None
     kinds: tuple[Kind, ...] = ()
-    codings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    codings: Mapping[str, Mapping[str, int] | Cut] = field(default_factory=dict)
     rows: Rows = INDEPENDENT
 
     @classmethod
@@ -52,7 +53,7 @@ class Table:
         names: Sequence[tuple[str, ...]] = (),
         kept: Kept = None,
         kinds: Sequence[Kind] = (),
-        codings: Mapping[str, Mapping[str, int]] | None = None,
+        codings: Mapping[str, Mapping[str, int] | Cut] | None = None,
         rows: Rows = INDEPENDENT,
     ) -> Table:
         """Columns of several blocks (n, d_i), side by side."""
@@ -114,7 +115,7 @@ class Table:
 
 def copy_signature(column: FloatArray, kind: Kind) -> bytes:
     """The same for columns (n,) of which each is a function of the other: of numbers, a strictly monotone one."""
-    return signature_of(column, Kind.CONTINUOUS if kind is Kind.CONTINUOUS else Kind.NOMINAL)
+    return signature_of(column, Kind.CONTINUOUS if kind.is_continuous else Kind.NOMINAL)
 
 
 def signature_of(column: FloatArray, kind: Kind = Kind.CONTINUOUS) -> bytes:

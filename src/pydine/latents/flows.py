@@ -65,6 +65,8 @@ class Latents:
         Where all columns are discrete: which combination of values of x, of y and of z each row has.
     rows : Rows
         How rows depend on each other.
+    around : tuple of bool
+        Which latents are those of angles, whose two ends meet; empty if none are.
     """
 
     dimensions: tuple[int, int, int]
@@ -84,6 +86,7 @@ class Latents:
     scores: FloatArray | None = None
     codes: tuple[IntArray, IntArray, IntArray] | None = None
     rows: Rows = INDEPENDENT
+    around: tuple[bool, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -125,6 +128,7 @@ class Latents:
             has_second=tuple(self.has_second[i] for i in columns) if self.has_second else (),
             steps=None if self.steps is None else self.steps[columns],
             scores=None if self.scores is None else self.scores[columns] * signs[:, None],
+            around=tuple(self.around[i] for i in columns) if self.around else (),
         )
         found.__dict__["_functions"] = self._functions  # z is the same: its functions are evaluated and kept once
         if "outwards" in self.__dict__:  # an order that is known stays, above all that of `shifted`
@@ -151,7 +155,7 @@ class Latents:
         both = chosen if self.projection is None else self.projection(chosen, z)
         dof = len(rows) * self.dof / self.n_rows
         found = Latents(self.dimensions, both, z, both @ both.T, dof, view=self.view, two_valued=self.two_valued)
-        return replace(found, rows=self.rows.only(rows))
+        return replace(found, rows=self.rows.only(rows), around=self.around)
 
     @cached_property
     def both(self) -> FloatArray:

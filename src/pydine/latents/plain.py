@@ -15,13 +15,13 @@ from pydine.types import FloatArray
 def is_mixed(question: Question) -> bool:
     """Whether a side has a column that is not continuous."""
     table = question.table
-    return any(table.kind(i) is not Kind.CONTINUOUS for i in (*question.x, *question.y))
+    return any(not table.kind(i).is_continuous for i in (*question.x, *question.y))
 
 
 def with_plain_given(question: Question) -> Question:
     """A question about continuous sides with its given columns as numbers: labels become indicators.
 
-    Ordered steps enter by their mid-ranks, with an indicator for each point mass among them.
+    Angles become cosine and sine. Ordered steps enter by their mid-ranks, with an indicator for each point mass.
     """
     table = question.table
     if not any(_needs_indicators(table.columns[i], table.kind(i)) for i in question.given):
@@ -32,7 +32,9 @@ def with_plain_given(question: Question) -> Question:
 
 
 def _needs_indicators(column: FloatArray, kind: Kind) -> bool:
-    """Whether mid-ranks do not describe a given column: it has three labels or more, or point masses."""
+    """Whether mid-ranks do not describe a given column: it has three labels, point masses, or lies on a circle."""
+    if kind.is_around:
+        return True
     if kind is Kind.NOMINAL:
         return len(np.unique(column)) > 2
     return kind is Kind.ORDINAL and len(atoms_of(column)) > 0

@@ -242,6 +242,7 @@ class Workshop:
         z, unprojected = self.scores(given), np.array([m.latent for m in made])
         see_z = [m.unit for unit, m in zip(units, made, strict=True) if len(unit.context) == dz]
         sides = self.scores([unit.target for unit in units] if dz else [])
+        around = tuple(self.table.kind(unit.target).is_around for unit in units)
         functions = FunctionsOfZ.choose(z, tuple(see_z) if dz else None, sides)
         values = functions(z) if n <= ROWS_KEPT else None
         # The weight of non-linear rungs is averaged over the `together` units in which it is largest.
@@ -269,6 +270,7 @@ class Workshop:
             unlearned=tuple(m.unit.unlearned * _of_z(unit, dz) for unit, m in zip(units, made, strict=True)),
             scores=sides if dz else None,
             rows=self.table.rows,
+            around=around if any(around) else (),
         )
 
 

@@ -49,7 +49,7 @@ class CodeTable:
         x, y, z = map(set, question.kinds)
         if not question.table.rows.exchangeable:
             return None  # how often counts come up is known for rows that may come in any order
-        if x | y != {Kind.NOMINAL} or Kind.CONTINUOUS in z:
+        if x | y != {Kind.NOMINAL} or any(kind.is_continuous for kind in z):
             return None
         found = cls(*map(question.table.codes, question.blocks))
         return None if found.is_sparse else found

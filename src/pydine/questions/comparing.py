@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from pydine.answers.contrasts import Answered, answer_all, correlations_of
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.checks import SPARE_ROWS
-from pydine.inputs.kinds import Kind, Kinds
+from pydine.inputs.kinds import Kind, Kinds, as_said
 from pydine.inputs.reading import read_question, read_sides
 from pydine.inputs.table import Question, Table
 from pydine.results.contrasts import Difference
@@ -139,7 +139,7 @@ def compare_groups(
     sides = {"x": x, "y": y, "given": given, "by": by}
     table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=said)
     (group,) = places["by"]
-    codes = table.codings[table.names[group]]
+    codes = cast("Mapping[str, int]", table.codings[table.names[group]])  # labels, as was said
     chosen = _chosen(by, list(codes), groups)
     whole = Question(table, places["x"], places["y"], places["given"])
     rows = {label: np.flatnonzero(table.columns[group] == codes[label]) for label in chosen}
@@ -169,7 +169,7 @@ def _of_tables(
     questions: dict[str, Question] = {}
     for label, data in tables.items():
         found = read_question(x, y, given, data=data, nan_policy=nan_policy, kinds=kinds)
-        kinds = {name: str(found.table.kind(i)) for i, name in enumerate(found.table.names)}
+        kinds = as_said({name: found.table.kind(i) for i, name in enumerate(found.table.names)}, kinds)
         questions[label] = found
     return questions
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydine.answers.settings import CacheLike
 from pydine.inputs.checks import warn_left_out
 from pydine.inputs.columns import frame_library
-from pydine.inputs.kinds import Kind, Kinds, identifier, is_identifier
+from pydine.inputs.kinds import Kind, Kinds, identifier, is_identifier, periods_of
 from pydine.inputs.presence import Presence
 from pydine.questions.pairs.signs import partial_spearman, signs_of, spearman
 from pydine.questions.pairwise import pairwise_information
@@ -105,9 +105,11 @@ def correlations(
     )
     whole = np.full((len(names), len(names)), np.nan)
     places = [names.index(name) for name in found.names]
-    levels = presence.whole.levels
+    levels, angles = presence.whole.levels, periods_of(kinds)
     order = [
-        name for name in found.names if name not in unordered and (name not in levels or _has_order(presence, name))
+        name
+        for name in found.names
+        if name not in unordered and name not in angles and (name not in levels or _has_order(presence, name))
     ]
     matrix = _nats(found) if method == "information" else _signed(found, presence, held, order)
     whole[np.ix_(places, places)] = matrix

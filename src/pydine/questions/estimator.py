@@ -16,6 +16,7 @@ from pydine.answers.mixed import MixedFit, MixedRows
 from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import RandomState, Settings
 from pydine.archive import suits
+from pydine.inputs.angles import Cut
 from pydine.inputs.checks import enumeration
 from pydine.inputs.columns import Source, read_columns
 from pydine.inputs.dependence import Dependence
@@ -46,7 +47,7 @@ LEARNED = {
     "_dimensions": tuple[int, int, int],
     "_verdict": Verdict | None,
     "_as_numbers": PlainGiven | None,
-    "_labels": tuple[tuple[dict[str, int] | None, ...], ...],
+    "_labels": tuple[tuple[dict[str, int] | Cut | None, ...], ...],
 }
 
 

@@ -12,6 +12,7 @@ from scipy.special import stdtr
 from pydine.answers.fitting import fit, information_of
 from pydine.answers.policy import Verdict
 from pydine.answers.settings import CacheLike, Settings
+from pydine.inputs.angles import around
 from pydine.inputs.columns import Source, frame_library
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import read_question
@@ -126,8 +127,13 @@ def _step(question: Question, added: tuple[str, ...], settings: Settings) -> Ste
 
 
 def _numbers(table: Table, i: int) -> FloatArray:
-    """A column as a regression has it: itself, or an indicator for every label but the first, shape (c, n)."""
+    """A column as a regression has it: itself, or an indicator for every label but the first, shape (c, n).
+
+    An angle is its cosine and sine.
+    """
     column: FloatArray = table.columns[i]
+    if table.kind(i).is_around:
+        return around(column)
     if table.kind(i) is not Kind.NOMINAL:
         return column.reshape(1, -1)
     found: FloatArray = (column[None] == np.unique(column)[1:, None]).astype(np.float64)

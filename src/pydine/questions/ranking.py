@@ -30,7 +30,7 @@ from pydine.inputs.checks import (
 from pydine.inputs.columns import Source, frame_library, read_columns
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.hints import hint_of
-from pydine.inputs.kinds import Kinds
+from pydine.inputs.kinds import Kinds, as_said
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table, copy_signature
@@ -240,7 +240,7 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str
             for category in (TiesWarning, FewRowsWarning, CopiesWarning):  # one word for all parts
                 warnings.simplefilter("ignore", category)
             data = presence.part([*some, *target], rows)
-            known = {name: kinds[name] for name in (*some, *target)}
+            known = as_said({name: kinds[name] for name in (*some, *target)}, said)
             y = [keys[name] for name in target]
             return read_question([keys[name] for name in some], y, data=data, kinds=known)
 

@@ -16,12 +16,13 @@ from pydine._version import __version__
 from pydine.answers import fitting, policy
 from pydine.answers import mixed as mixed_answers
 from pydine.archive import Refused, Schema, suits
-from pydine.bases import average, classes, elliptical, flow, mixture, stack
+from pydine.bases import average, classes, elliptical, flow, mixture, stack, waves
 from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
-from pydine.inputs import table
+from pydine.inputs import angles, table
 from pydine.inputs.kinds import Kind
 from pydine.latents import directions, flows, functions, paper, projection, scores
+from pydine.latents.kinds import angles as column_angles
 from pydine.latents.kinds import conditionals, continuous, indicators, levels, nominal, ordinal, question
 from pydine.results import InformationEstimate
 from pydine.units import codes, network, rows, unit
@@ -56,6 +57,7 @@ MODEL = Schema(
         classes.Classes,
         mixture.MixtureRatio,
         stack.StackRatio,
+        waves.WaveRatio,
         fitting.NewRows,
         policy.Verdict,
         Kind,
@@ -64,6 +66,9 @@ MODEL = Schema(
         indicators.PlainGiven,
         question.MixedColumns,
         continuous.ContinuousColumn,
+        column_angles.AngleColumn,
+        column_angles.CycleColumn,
+        angles.Cut,
         ordinal.OrdinalColumn,
         nominal.NominalColumn,
         levels.LevelsColumn,

@@ -10,6 +10,7 @@ import numpy as np
 
 from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
+from pydine.inputs.angles import around
 from pydine.inputs.columns import Source
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import read_question
@@ -125,11 +126,16 @@ def _promising(whole: Question, most: int) -> list[tuple[int, int]]:
 
 
 def _features(table: Table, i: int) -> FloatArray:
-    """Standardised functions of a column, shape (k, n): of numbers, scores and their squares; of labels, indicators."""
+    """Standardised functions of a column, shape (k, n): of numbers, scores and their squares; of labels, indicators.
+
+    Of angles, cosine and sine.
+    """
     column = table.columns[i]
     if table.kind(i) is Kind.NOMINAL:
         levels = min(int(column.max()), MOST_INDICATORS)  # one less than there are: the others tell the last
         rows = np.array([column == level for level in range(max(levels, 1))], dtype=np.float64)
+    elif table.kind(i).is_around:
+        rows = around(column)
     else:
         scores = ScoreMap.fit(column)[1]
         rows = np.array([scores, scores**2])

@@ -163,8 +163,14 @@ def _check(alpha: Any, threshold: Any) -> None:
 
 
 def _check_kinds(variables: Variables) -> None:
-    """Refuse labels: their numbers have no order."""
+    """Refuse labels, whose numbers have no order, and angles, whose order has no end."""
     table = variables.table
+    for i, name in enumerate(table.names):
+        if table.kind(i).is_around:
+            raise ValueError(
+                f"wide_information compares numbers, but the column {name!r} is an angle; leave it out, or ask "
+                "pairwise_information about it."
+            )
     labels = [
         name
         for i, name in enumerate(table.names)

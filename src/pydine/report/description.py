@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.angles import angle_kind, opened
 from pydine.inputs.files import Frame
 from pydine.inputs.files.dates import DAYS, SECONDS
 from pydine.inputs.hints import code_hint, far_value
-from pydine.inputs.kinds import LEVEL_ROWS, Kind, is_thin, kind_of, pooled
+from pydine.inputs.kinds import LEVEL_ROWS, Kind, is_thin, kind_of, periods_of, pooled
 from pydine.inputs.table import copy_signature
 from pydine.types import FloatArray
 
@@ -93,8 +94,15 @@ def describe(frame: Frame, target: str) -> tuple[Column, ...]:
 
 def kinds_in(frame: Frame) -> dict[str, Kind]:
     """What the columns of a frame are: as is known of them, or as their values say."""
-    known = frame.kinds
-    return {name: Kind(known[name]) if name in known else kind_of(values) for name, values in frame.items()}
+    known, periods = frame.kinds, periods_of(frame.said)
+    return {
+        name: angle_kind(opened(values[np.isfinite(values)], periods[name])[0])
+        if name in periods
+        else Kind(known[name])
+        if name in known
+        else kind_of(values)
+        for name, values in frame.items()
+    }
 
 
 def places_of(frame: Frame, name: str) -> FloatArray:

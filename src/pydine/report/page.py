@@ -42,6 +42,7 @@ FEW_ROWS = "There are too few rows to hold some out."
 ONLY_LABELS = "The other columns are labels, which the flow of a column of numbers is not given here."
 P_ALONE = '<th scope="col" class="number wide">p</th>'
 KINDS = {Kind.CONTINUOUS: "numbers", Kind.ORDINAL: "steps", Kind.NOMINAL: "labels"}
+KINDS |= {Kind.ANGLE: "angles", Kind.CYCLE: "steps around a circle"}
 COMMON, LONGEST_LABEL = 3, 12  # labels that are shown of a column, and their letters
 SPARE = 5  # rows that are not worth folding away
 
@@ -226,7 +227,7 @@ def _has_remarks(column: Column, target: str) -> bool:
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
     if column.copy_of is not None:
-        how = "a strictly monotone function of" if column.kind is Kind.CONTINUOUS else "one to one with"
+        how = "a strictly monotone function of" if column.kind.is_continuous else "one to one with"
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")

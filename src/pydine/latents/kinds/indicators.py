@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question, Table
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
@@ -14,11 +15,20 @@ from pydine.types import FloatArray
 
 
 def with_indicators(question: Question) -> PlainQuestion:
-    """A question whose given columns are numbers: indicators of labels and of point masses, mid-ranks of steps."""
+    """A question whose given columns are numbers: indicators of labels and of point masses, mid-ranks of steps.
+
+    Angles are their cosine and sine; one that is a side as well stays as it is, so that it is seen to determine it.
+    """
     table = question.table
     every = (*question.x, *question.y, *question.given)
-    columns = canonical([table.columns[i] for i in every], [table.kind(i) for i in every])
     sides, dx = len(question.x) + len(question.y), len(question.x)
+    own = {table.signatures[i] for i in every[:sides]}
+    kinds = [table.kind(i) for i in every[:sides]]
+    kinds += [
+        Kind.CONTINUOUS if table.kind(i) is Kind.ANGLE and table.signatures[i] in own else table.kind(i)
+        for i in question.given
+    ]
+    columns = canonical([table.columns[i] for i in every], kinds)
     given = PlainGiven(tuple(columns[sides:]))
     seen = given(np.ascontiguousarray(table.columns[list(question.given)].T)).T
     rows = np.vstack([table.columns[list(every[:sides])], seen])
@@ -27,12 +37,19 @@ def with_indicators(question: Question) -> PlainQuestion:
     names += [table.names[i] for i, count in zip(question.given, counts, strict=True) for _ in range(count)]
     places = tuple(range(len(rows)))
     return PlainQuestion(
-        Table(rows, tuple(names), table.kept, rows=table.rows),
+        Table(rows, tuple(names), table.kept, _kinds(question, len(rows)), rows=table.rows),
         places[:dx],
         places[dx:sides],
         places[sides:],
         as_numbers=given,
     )
+
+
+def _kinds(question: Question, count: int) -> tuple[Kind, ...]:
+    """Kinds of continuous sides, and of numbers that follow them; none if no side is an angle."""
+    sides = [kind for block in question.kinds[:2] for kind in block]
+    more = [Kind.CONTINUOUS] * (count - len(sides))
+    return (*sides, *more) if Kind.ANGLE in sides else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +68,8 @@ class PlainGiven:
         parts = []
         for values, column in zip(np.ascontiguousarray(z.T), self.columns, strict=True):
             seen = column.seen(column.coded(values))
-            parts += list(seen) if isinstance(column, NominalColumn) else [values, *seen[1:]]
+            is_replaced = isinstance(column, NominalColumn) or column.KIND.is_around
+            parts += list(seen) if is_replaced else [values, *seen[1:]]
         return np.array(parts).T
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pydine.inputs.kinds import Kind
+from pydine.latents.kinds.angles import AngleColumn, CycleColumn
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.continuous import ContinuousColumn
 from pydine.latents.kinds.nominal import NominalColumn
@@ -15,6 +16,8 @@ KINDS: dict[Kind, Callable[[FloatArray], Column]] = {
     Kind.CONTINUOUS: ContinuousColumn,
     Kind.ORDINAL: OrdinalColumn,
     Kind.NOMINAL: NominalColumn,
+    Kind.ANGLE: AngleColumn,
+    Kind.CYCLE: CycleColumn,
 }
 
 

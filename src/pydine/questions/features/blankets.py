@@ -19,7 +19,7 @@ from pydine.answers.policy import Verdict, reduced
 from pydine.answers.settings import Settings
 from pydine.inputs.checks import warn_left_out
 from pydine.inputs.columns import Columns
-from pydine.inputs.kinds import Kind, Kinds
+from pydine.inputs.kinds import Kind, Kinds, periods_of
 from pydine.inputs.reading import with_kinds
 from pydine.inputs.table import Question, Table
 from pydine.latents.plain import is_mixed
@@ -149,7 +149,7 @@ class Judge:
     Parameters
     ----------
     table : Table
-        Ranks of the features, which have the same information and never overflow, then y.
+        Ranks of the features, which have the same information and never overflow, or turns of angles, then y.
     y : tuple of int
         The position of y.
     settings : Settings
@@ -166,7 +166,9 @@ class Judge:
     @classmethod
     def of(cls, features: Columns, y: FloatArray, kind: Kind, settings: Settings, kinds: Kinds | None = None) -> Judge:
         """Of features and a target of this kind."""
-        ranks = np.asarray(rankdata(features.values, axis=0), dtype=np.float64)
+        ranks, periods = np.asarray(rankdata(features.values, axis=0), dtype=np.float64), periods_of(kinds)
+        angles = [i for i, name in enumerate(features.names) if name in periods]
+        ranks[:, angles] = features.values[:, angles]
         (known,), _, unclear = with_kinds([replace(features, values=ranks, levels={})], kinds)
         if unclear:  # as good as constant
             warn_left_out(unclear)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.answers.settings import Settings
+from pydine.inputs.angles import opened
 from pydine.inputs.checks import check_nan_policy, check_range
-from pydine.inputs.kinds import Kind, Kinds, pooled
+from pydine.inputs.kinds import Kind, Kinds, periods_of, pooled
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import check_two_variables, read_variables
 from pydine.inputs.table import Table, signature_of
@@ -134,7 +135,7 @@ class PartedTests:
 
 def _with_gaps(presence: Presence, kinds: Kinds | None) -> Table:
     """A table of columns with missing values, checked as `read_variables` checks one without."""
-    found = presence.kinds(kinds or {})
+    found, periods = presence.kinds(kinds or {}), periods_of(kinds)
     presence = presence.without_identifiers(found)
     check_range(presence.whole)
     with np.errstate(invalid="ignore"):  # gaps are infinite there
@@ -146,5 +147,7 @@ def _with_gaps(presence: Presence, kinds: Kinds | None) -> Table:
             raise ValueError(f"column {name!r} of data must vary, but is constant; leave it out.")
         if found[name] is Kind.NOMINAL:
             columns[i, there] = pooled(columns[i, there])[0]
+        if name in periods:
+            columns[i, there] = opened(columns[i, there], periods[name])[0]
         columns[i, ~there] = np.nan
     return Table(columns, presence.whole.names, None, tuple(found[name] for name in presence.whole.names))

@@ -16,7 +16,7 @@ from pydine.answers.policy import Verdict
 from pydine.answers.settings import Settings
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, CopiesWarning, FewRowsWarning, TiesWarning, enumeration
-from pydine.inputs.kinds import Kind, Kinds
+from pydine.inputs.kinds import Kind, Kinds, as_said
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import check_two_variables, read_variables
 from pydine.inputs.table import Table
@@ -137,7 +137,7 @@ class Parted:
                 for category in (TiesWarning, FewRowsWarning, CopiesWarning):  # one word for all parts
                     warnings.simplefilter("ignore", category)
                 data = self.presence.part([*columns, *self.given], rows)
-                kinds = {name: self.kinds[name] for name in (*columns, *self.given)}
+                kinds = as_said({name: self.kinds[name] for name in (*columns, *self.given)}, self.said)
                 known = [keys[name] for name in self.given] or None
                 variables = read_variables(data, known, groups or None, kinds=kinds)
         except ValueError as error:

@@ -68,7 +68,10 @@ def is_refinable(answer: Fit | MixedFit | Verdict, sample: Sample) -> bool:
     """Whether all rows can be mapped by what was learned from the sample, and there are more than those."""
     if sample.is_whole or not isinstance(answer, Fit) or answer.directions is not None:
         return False
-    names = answer.question.table.names  # of indicators of labels, which stand for one column, they are not different
+    table = answer.question.table
+    if any(kind.is_around for kind in table.kinds):
+        return False  # rows of the stream are not in turns
+    names = table.names  # of indicators of labels, which stand for one column, they are not different
     return len(set(names)) == len(names) and not any(sample.is_label(name) for name in names)
 
 

@@ -150,6 +150,7 @@ def test_what_cannot_be_answered_is_one_sentence(arguments, sentence, run):
         ("mi", "data.csv", "-x", "cause", "-y", "outcome", "--jobs", "0"),
         ("mi", "data.csv", "-x", "cause", "-y", "outcome", "--separator", "abc"),
         ("mi", "data.csv", "-x", "cause", "-y", "outcome", "--kind", "cause=category"),
+        ("mi", "data.csv", "-x", "cause", "-y", "outcome", "--kind", "cause=angle"),
         ("test", "data.csv", "-x", "cause", "-y", "outcome", "--alpha", "2"),
         ("bench", "everything"),
         ("nonsense",),

@@ -86,7 +86,7 @@ def read_question(
     nan_policy : {"raise", "omit"}, default="raise"
         What to do with rows that hold NaN, infinity or a missing value: refuse, or leave them out of x, y and
         z together and count them in ``n_dropped``.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another (`inputs.kinds`).
     left_out : dict, optional
         Passed if the columns of x will be asked about one by one: those that nothing can be learned from (dates,

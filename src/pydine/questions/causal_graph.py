@@ -98,7 +98,7 @@ def causal_graph(
         Where flows and p-values are kept. With a folder, a search that was interrupted goes on where it was.
     progress : bool or None, default=None
         Whether to count tests and edges on standard error; None: on a terminal.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another.
 
     Returns

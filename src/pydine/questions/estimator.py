@@ -99,7 +99,7 @@ class DINE(BaseEstimator):
         Threads, as in scikit-learn: None is one, -1 all. The result does not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         What `fit` does with rows that hold NaN or infinity.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another; arrays without names are called x, y and z.
 
     Attributes

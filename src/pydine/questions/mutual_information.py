@@ -69,7 +69,7 @@ def mutual_information(
         What happens to rows that hold NaN or infinity: refused, or left out and counted in the result.
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept. The result does not depend on it.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another: text, categories and booleans are nominal,
         counts and other numbers that repeat ordinal, by default. Arrays without names are called x, y and z.
     clusters : column name or array-like of shape (n,), optional

@@ -87,7 +87,7 @@ def pairwise_information(
         Where fitted flows are looked for first, and kept: interrupted work resumes.
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another. Pairs with a column that is not continuous
         are asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
     clusters, time

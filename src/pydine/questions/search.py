@@ -59,7 +59,7 @@ class SearchTest:
         Threads in which the flows of a question are fitted; answers do not depend on it.
     nan_policy : {"raise", "omit"}, default="raise"
         Refuse rows that hold NaN or infinity, or leave them out.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another; arrays without names are called x, y and z.
     clusters, time
         How rows depend on each other, as in `pydine.mutual_information`.

@@ -62,7 +62,7 @@ def mutual_information_score(
         Threads; the result does not depend on it.
     cache : UnitCache or folder, optional
         Where fitted flows are looked for first, and kept.
-    kinds : mapping of column name or position to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name or position to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of features, where types and values suggest another. Text and categories are nominal.
 
     Returns
@@ -128,7 +128,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         Threads; the result does not depend on it.
     cache : folder, optional
         Where fitted flows are kept between calls. The result does not depend on it.
-    kinds : mapping of column name or position to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name or position to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of features, where types and values suggest another. Text and categories are nominal.
 
     Attributes

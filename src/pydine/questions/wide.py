@@ -86,7 +86,7 @@ def wide_information(
         Where flows given `given` are looked for first, and kept.
     progress : bool or None, default=None
         Whether to show a progress bar; None: on a terminal.
-    kinds : mapping of column name to {"continuous", "ordinal", "nominal"}, optional
+    kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another. Counts and columns of two values are compared
         by their ranks, which is a valid test, and a lower bound of the information. Labels of more values are refused.
         Identifiers are left out, with a warning.

@@ -1,6 +1,7 @@
 """Whatever holds columns, read as named columns of float64.
 
-Arrays, lists, pandas / polars / pyarrow columns and frames, or references into a ``data`` argument. Numbers are what
+Arrays, lists, pandas / polars / pyarrow columns and frames, whatever speaks Arrow's protocol (`inputs.arrow`), or
+references into a ``data`` argument. Numbers are what
 they are; text, categories and booleans become codes, with the kind that their type says. Every
 refusal is a ValueError of one sentence that names the argument, what was expected, what came and what to do.
 """
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.arrow import from_arrow
 from pydine.inputs.kinds import Kind
 from pydine.inputs.names import with_different_names
 from pydine.results import default_names
@@ -232,6 +234,10 @@ def _from_native(label: str, value: Any) -> Any:
         frame = nw.from_native(value, allow_series=True, pass_through=True)
     except (nw.exceptions.NarwhalsError, ValueError) as error:
         raise ValueError(f"{label} cannot be read as a series or a frame ({error}).") from error
+    if isinstance(frame, nw.DataFrame | nw.Series):
+        return frame
+    if (table := from_arrow(label, value)) is not None:
+        return nw.from_native(with_different_names(label, table), allow_series=True)
     if isinstance(frame, nw.LazyFrame):
         raise ValueError(f"{label} must hold values, but is a lazy {type(value).__name__}; collect it first.")
     return frame

@@ -53,7 +53,8 @@ def mutual_information(
         Observations of X, Y and, for conditional information, Z: arrays, lists, pandas, polars or pyarrow. They may
         hold numbers, counts, labels or booleans; a vector variable has several columns.
     data : frame, optional
-        A pandas or polars frame, a pyarrow table, a dict of columns, or a 2-D array; x, y and z then name its columns.
+        A pandas or polars frame, a pyarrow table, whatever has ``__arrow_c_stream__`` (a DuckDB relation), a dict of
+        columns, or a 2-D array; x, y and z then name its columns.
         Also a table beyond memory, which is streamed: the path of a Parquet or Arrow file or of a folder of them, a
         pyarrow dataset, a polars LazyFrame, a Dask frame.
     base : {"auto", "gaussian", "student", "mixture", "flow"}, default="auto"

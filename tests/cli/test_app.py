@@ -172,3 +172,14 @@ def test_a_defect_is_a_sentence_too(run, monkeypatch):
 
 def test_kinds_are_called_as_everywhere_else():
     assert tuple(Kind) == KINDS
+
+
+def test_angles_are_said_by_once_around(run, tmp_path):
+    rng = np.random.default_rng(0)
+    wind = rng.uniform(0.0, 360.0, 200)
+    rain = np.cos(np.radians(wind)) + 0.5 * rng.normal(size=200)
+    np.savez(tmp_path / "winds.npz", wind=wind, rain=rain)
+    question = ("mi", str(tmp_path / "winds.npz"), "-x", "wind", "-y", "rain", "--json", "--kind", "wind=angle:360")
+    record = json.loads(run(*question).stdout)
+    assert record["kinds"][:2] == [["angle"], ["continuous"]]
+    assert record["information"] == pydine.mutual_information(wind, rain, kinds={"x": "angle:360"}).value

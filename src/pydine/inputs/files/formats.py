@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from pydine.inputs.files.numpy_files import open_numpy
 from pydine.inputs.files.packed import arrow_bytes, parquet_bytes
 from pydine.inputs.files.panics import read_by_polars
 from pydine.inputs.files.text import open_text
+from pydine.inputs.files.workbooks import first_sheet, is_workbook
 from pydine.types import RowArray
 
 if TYPE_CHECKING:
@@ -39,7 +41,6 @@ KINDS = {
 }
 REFUSED = {
     "feather 1": "is a Feather file of version 1; write it again as Feather 2, Parquet or CSV",
-    "workbook": "is a workbook; save the sheet as CSV",
 }
 JSON = re.compile(rb'\s*(?:\{\s*"|\[\s*[\[{])')  # how objects, and lists of objects or rows, begin
 NUMBER_BYTES = 8
@@ -48,7 +49,7 @@ NUMBER_BYTES = 8
 def open_file(
     path: str | Path, *, header: bool | None = None, separator: str | None = None, max_bytes: int | None = None
 ) -> TableFile:
-    """Open a file of columns: CSV, TSV (also gzipped, or by zstd), Parquet, Feather, Arrow, .npy or .npz.
+    """Open a file of columns: CSV, TSV (also gzipped, or by zstd), Parquet, Feather, Arrow, Excel, .npy or .npz.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def open_file(
     OSError
         If it cannot be read at all.
     ImportError
-        If polars is needed and missing.
+        If polars is needed and missing, or the reader of workbooks.
     """
     with opened(str(path), MOST_BYTES if max_bytes is None else max_bytes) as content:
         head = content.head()
@@ -94,6 +95,8 @@ def _open(content: Content, kind: str, header: bool | None, separator: str | Non
         raise ValueError(f"{source} is empty.")
     if kind in REFUSED:
         raise ValueError(f"{source} {REFUSED[kind]}.")
+    if kind == "zip" and is_workbook(content):
+        kind = "workbook"
     if kind in ("npy", "zip"):
         return open_numpy(content)
     if kind == "text" and b"\0" in head:
@@ -105,6 +108,8 @@ def _open(content: Content, kind: str, header: bool | None, separator: str | Non
         raise ValueError(f"{source} is JSON; write it as CSV or Parquet.")
     if find_spec("polars") is None:
         raise ImportError(f"reading {source} needs polars; install it with: pip install polars", name="polars")
+    if kind == "workbook":
+        return _typed(content, first_sheet(content).lazy(), {})
     if kind != "text":
         return _open_typed(content, kind)
     content = content.in_utf8()
@@ -125,11 +130,21 @@ def _open_typed(content: Content, kind: str) -> TableFile:
                 frame = pl.read_ipc_stream(file).lazy()
             else:
                 frame = pl.scan_parquet(file) if is_parquet else pl.scan_ipc(file)
-            schema = frame.collect_schema()
-            n_rows = int(frame.select(pl.len()).collect().item())
-            size = n_rows * NUMBER_BYTES  # a few bytes can stand for billions of equal rows
+            size = (
+                int(frame.select(pl.len()).collect().item()) * NUMBER_BYTES
+            )  # few bytes can stand for many equal rows
     if size > content.max_bytes:
         raise too_large(source, content.max_bytes)
+    return _typed(content, frame, sizes)
+
+
+def _typed(content: Content, frame: pl.LazyFrame, sizes: Mapping[str, int]) -> TableFile:
+    """The columns of a frame, which know what they are; `sizes` are those of some, in bytes."""
+    import polars as pl
+
+    source = content.source
+    with read_by_polars(f"{source} cannot be read"):
+        schema, n_rows = frame.collect_schema(), int(frame.select(pl.len()).collect().item())
     names = schema.names()
 
     def column(position: int, rows: RowArray | None) -> ReadColumn:

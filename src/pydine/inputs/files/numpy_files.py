@@ -85,9 +85,7 @@ def _load(content: Content) -> dict[str, Any]:
 def _columns_of(source: str, key: str, array: Any) -> list[NAME]:
     """Split an array into columns with names: those it has, otherwise its key in the archive and a number."""
     if not isinstance(array, np.ndarray):
-        raise ValueError(
-            f"{source} is a zip archive that holds no arrays; unpack it, or save a workbook's sheet as CSV."
-        )
+        raise ValueError(f"{source} is a zip archive that holds no arrays; unpack it.")
     if array.dtype.names is not None:
         return _fields_of(source, key, array)
     if array.ndim not in (1, 2):

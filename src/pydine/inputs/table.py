@@ -44,7 +44,7 @@ class Table:
     kept: Kept = None
     kinds: tuple[Kind, ...] = ()
     codings: Mapping[str, Mapping[str, int] | Cut] = field(default_factory=dict)
-    rows: Rows = INDEPENDENT
+    rows: Rows = field(default=INDEPENDENT, metadata={"kept": False})
 
     @classmethod
     def of(

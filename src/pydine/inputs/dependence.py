@@ -14,10 +14,10 @@ from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import Kept
 from pydine.inputs.columns import Columns, Source, read_columns
 from pydine.inputs.kinds import Kind
-from pydine.sampling import INDEPENDENT, Clusters, Rows, Series
+from pydine.sampling import FEW_CLUSTERS, INDEPENDENT, Clusters, Rows, Series
 from pydine.types import FloatArray, IntArray
 
-FEWEST_CLUSTERS, FEW_CLUSTERS = 3, 10  # folds need the first; with less than the second, intervals are very wide
+FEWEST_CLUSTERS = 3  # that folds need
 NOTICEABLE, ERRORS = 0.1, 4.0  # a serial correlation to speak of, and in standard errors
 
 
@@ -48,8 +48,8 @@ class Dependence(NamedTuple):
 
     def names(self, source: Source) -> set[str]:
         """Columns of a source that say how rows depend, and are no variables."""
-        named = (name for name in (self.clusters, self.time) if isinstance(name, str | int) and name is not True)
-        return {str(name) for name in named if name in source.names and not isinstance(name, bool)}
+        said = [*(self.clusters if _are_names(self.clusters, source) else [self.clusters]), self.time]
+        return {str(name) for name in said if _is_name(name, source)}
 
     def read(self, source: Source | None, n: int, kept: Kept) -> Rows:
         """Read it for a table of n rows, of which some are kept."""
@@ -100,7 +100,15 @@ def order_of(value: Any, source: Source | None, n: int) -> FloatArray:
 
 
 def _is_name(value: Any, source: Source | None) -> bool:
-    return source is not None and isinstance(value, str | int) and value in source.names
+    is_word = isinstance(value, str | int) and not isinstance(value, bool)
+    return source is not None and is_word and value in source.names
+
+
+def _are_names(value: Any, source: Source | None) -> bool:
+    """Whether a list holds names of columns, each once, and not values of rows, which repeat."""
+    if not isinstance(value, list | tuple) or not value or not all(_is_name(name, source) for name in value):
+        return False
+    return len(set(value)) == len(value)
 
 
 def _column(value: Any, source: Source | None) -> Any:
@@ -110,8 +118,7 @@ def _column(value: Any, source: Source | None) -> Any:
 
 
 def _read(label: str, value: Any, source: Source | None, n: int) -> FloatArray:
-    named = isinstance(value, str) or _is_name(value, source)
-    named = named or (isinstance(value, list | tuple) and len(value) > 0 and all(_is_name(v, source) for v in value))
+    named = isinstance(value, str) or _is_name(value, source) or _are_names(value, source)
     columns = read_columns(label, value, source if named else None).values
     if len(columns) != n:
         raise ValueError(f"{label} must have one entry a row, {n:,}, but has {len(columns):,}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import Kept
 from pydine.inputs.columns import Columns, Source, read_columns
+from pydine.inputs.hints import DATES, SUBJECTS, last_word
 from pydine.inputs.kinds import Kind
 from pydine.sampling import FEW_CLUSTERS, INDEPENDENT, Clusters, Rows, Series
 from pydine.types import FloatArray, IntArray
 
 FEWEST_CLUSTERS = 3  # that folds need
 NOTICEABLE, ERRORS = 0.1, 4.0  # a serial correlation to speak of, and in standard errors
+
+ROWS_EACH = 2.0  # of a subject, on average, from which on it is worth a word
 
 
 class FewClustersWarning(UserWarning):
@@ -175,6 +178,38 @@ def warn_of_order(blocks: Sequence[Columns]) -> None:
             DependentRowsWarning,
             stacklevel=level_of_caller(),
         )
+
+
+def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
+    """Warn if a column that is not asked about looks like subjects, or like dates, of several rows each."""
+    for key, name in zip(source.names, source.shown, strict=True):
+        of_dates = str(getattr(source.column(key), "dtype", "")).lower().startswith("date")  # of any library
+        is_date = of_dates or last_word(name) in DATES
+        if name in asked or not (is_date or last_word(name) in SUBJECTS):
+            continue
+        count, n = _distinct(_column(key, source))
+        if not FEWEST_CLUSTERS <= count <= n / ROWS_EACH:
+            continue
+        said = f"clusters={name!r}"
+        if is_date:
+            said = f"time={name!r} with clusters= that tells series side by side apart, or clusters={name!r}"
+        warnings.warn(
+            f"Column {name!r} looks like {'dates' if is_date else 'subjects'} of several rows each ({count:,} in {n:,} "
+            f"rows), so that rows may depend on each other, and errors and p-values be too small: if so, pass {said}.",
+            DependentRowsWarning,
+            stacklevel=level_of_caller(),
+        )
+        return
+
+
+def _distinct(column: Any) -> tuple[int, int]:
+    """How many different values a column has, and how many rows have one; none if they cannot be compared."""
+    values = np.asarray(column).reshape(-1)
+    try:
+        there = [value for value in values.tolist() if value is not None and value == value]
+        return len(set(there)), len(there)
+    except (TypeError, ValueError):
+        return 0, 0
 
 
 def _serial(column: FloatArray) -> float:

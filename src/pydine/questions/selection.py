@@ -21,7 +21,7 @@ from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, finite_rows
 from pydine.inputs.columns import Columns, Source, is_missing, read_columns
-from pydine.inputs.dependence import Dependence
+from pydine.inputs.dependence import Dependence, warn_of_repeats
 from pydine.inputs.kinds import Kind, Kinds, kind_of
 from pydine.inputs.names import with_different_names
 from pydine.questions.features.blankets import Judge, Query, Search, Step
@@ -281,7 +281,9 @@ def _unnamed(X: FloatArray) -> Columns:
 
 def _dependence(said: Dependence, X: Any, n: int) -> tuple[Rows, set[int]]:
     """How n rows of X depend on each other, and the columns of X that say so."""
-    source = Source.read(X) if said.is_said else None
+    source = Source.read(X) if said.is_said or hasattr(X, "columns") else None
+    if source is not None and not said.is_said:
+        warn_of_repeats(source)
     apart = set() if source is None else said.names(source)
     return said.read(source, n, None), {
         i for i, name in enumerate(source.names if source else ()) if str(name) in apart

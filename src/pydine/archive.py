@@ -243,7 +243,7 @@ class _Writer:
         if isinstance(value, np.ndarray):
             tree = {"array": self._array(value)}
         else:
-            names = [f.name for f in fields(value) if f.init] if is_dataclass(value) else value.KEPT
+            names = _kept(type(value)) if is_dataclass(value) else value.KEPT
             held = {name: self.tree(getattr(value, name)) for name in names}
             tree = {"class": [self._permitted(value), held]}
         self._known[id(value)] = len(self._known), value
@@ -319,7 +319,7 @@ class _Reader:
         cls: Any = self._classes[name]
         optional: set[str] = set()
         if is_dataclass(cls):
-            known = [f.name for f in fields(cls) if f.init]
+            known = _kept(cls)
             optional = {f.name for f in fields(cls) if f.default is not MISSING or f.default_factory is not MISSING}
         else:
             known = cls._fields if issubclass(cls, tuple) else cls.KEPT
@@ -342,6 +342,11 @@ class _Reader:
         enum: Any = self._classes[name]
         found: Enum = enum[member]
         return found
+
+
+def _kept(cls: Any) -> list[str]:
+    """The fields of a dataclass that a file holds: those that matter to what is kept."""
+    return [f.name for f in fields(cls) if f.init and f.metadata.get("kept", True)]
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

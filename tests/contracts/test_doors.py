@@ -324,7 +324,7 @@ def test_the_adapters(asked, told):
     assert dowhy.DineTest()(*arguments(asked)) == told_p
     marked = np.zeros(columns.T.shape, dtype=int)
     marked[labels] = 1
-    test = tigramite.DineTest()
+    test = tigramite.DineTest(time=False)
     measure = test.get_dependence_measure(columns.T, np.array([0, 1] + [2] * len(given)), marked)
     assert test.get_analytic_significance(measure) == told_p
     if not labels:  # causal-learn has but numbers

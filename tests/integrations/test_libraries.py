@@ -229,7 +229,7 @@ def test_tigramite_s_discrete_values_are_labels():
     rng = np.random.default_rng(0)
     code, marks = rng.integers(0, 3, 300), np.ones((300, 1), dtype=int)
     y = rng.standard_normal(300) + (code == 1)  # in no order of the codes
-    _, pvalue = tigramite.DineTest().run_test_raw(code[:, None] * 1.0, y[:, None], x_type=marks)
+    _, pvalue = tigramite.DineTest(time=False).run_test_raw(code[:, None] * 1.0, y[:, None], x_type=marks)
     assert pvalue == pytest.approx(dowhy.DineTest()(code.astype(str), y), rel=1e-9)
 
 

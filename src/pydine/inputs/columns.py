@@ -272,10 +272,11 @@ def _stack(label: str, names: tuple[str, ...], columns: list[Any], left_out: dic
         try:
             read = _read_column(_where(label, names[i], i), column)
             wrong = "" if left_out is None else _useless(read.values)
-        except _NoNumbers as error:
-            if left_out is None:
+        except ValueError as error:
+            kind = vars(error).get("kind")
+            if left_out is None or kind is None:
                 raise
-            read, wrong = _Read(np.full(len(column), np.nan)), f"holds {error.kind}"
+            read, wrong = _Read(np.full(len(column), np.nan)), f"holds {kind}"
         if wrong and left_out is not None:
             left_out[names[i]] = wrong
         kinds.append(read.kind)
@@ -460,15 +461,10 @@ def _read_objects(array: NDArray[np.object_]) -> _Read | None:
     return None
 
 
-class _NoNumbers(ValueError):
-    """A column that holds neither numbers nor labels, but a `kind` of something else."""
-
-    kind: str
-
-
-def _not_real(where: str, kind: str) -> _NoNumbers:
-    error = _NoNumbers(f"{where} must hold numbers or labels, but holds {kind}; {ADVICE[kind]}.")
-    error.kind = kind
+def _not_real(where: str, kind: str) -> ValueError:
+    """The error of a column that holds neither numbers nor labels; its `kind` says why it may be left out."""
+    error = ValueError(f"{where} must hold numbers or labels, but holds {kind}; {ADVICE[kind]}.")
+    vars(error)["kind"] = kind
     return error
 
 

@@ -167,7 +167,12 @@ def repeated(rows: Rows) -> NDArray[np.bool_]:
 
 
 def warn_of_order(blocks: Sequence[Columns]) -> None:
-    """Warn if x and y both have serial correlation in the order in which rows came, and neither is sorted."""
+    """Warn if x and y both have serial correlation in the order in which rows came, and nothing is sorted.
+
+    Where rows are in the order of a column of z, neighbours are alike because their z is.
+    """
+    if any(_is_sorted(column) for block in blocks[2:] for column in block.values.T):
+        return
     found = [max((_serial(column) for column in block.values.T), default=0.0) for block in blocks[:2]]
     least = max(NOTICEABLE, ERRORS / np.sqrt(len(blocks[0].values)))
     if min(found) > least:
@@ -212,11 +217,15 @@ def _distinct(column: Any) -> tuple[int, int]:
         return 0, 0
 
 
+def _is_sorted(column: FloatArray) -> bool:
+    """Whether a column goes up or down in long runs, or stays where it is."""
+    steps = np.sign(np.diff(column))
+    return bool(np.count_nonzero(steps[1:] * steps[:-1] < 0) < 0.1 * len(column))
+
+
 def _serial(column: FloatArray) -> float:
     """The first autocorrelation of a column's ranks; 0 for one that is sorted, or goes up or down in long runs."""
-    steps = np.sign(np.diff(column))
-    turns = np.count_nonzero(steps[1:] * steps[:-1] < 0)
-    if turns < 0.1 * len(column):
+    if _is_sorted(column):
         return 0.0
     ranks = np.unique(column, return_inverse=True)[1].astype(np.float64)
     ranks -= ranks.mean()

@@ -413,6 +413,8 @@ def read_variables(
     nan_policy: str = "raise",
     kinds: Kinds | None = None,
     dependence: Dependence = INDEPENDENTLY,
+    *,
+    lenient: bool = True,
 ) -> Variables:
     """Read a table into variables and refuse what cannot be estimated.
 
@@ -426,9 +428,12 @@ def read_variables(
         Variables of several columns. Columns in no group are variables by themselves.
     nan_policy : {"raise", "omit"}
     kinds : mapping of column name to kind, optional
-        As in `read_question`. Columns that nothing can be learned from are left out, with a warning.
+        As in `read_question`. Identifiers are left out, with a warning.
     dependence : Dependence
         How rows depend on each other; columns that say it are no variables.
+    lenient : bool, default=True
+        Whether other columns that nothing can be learned from (dates, objects, constants, no values) are left out too,
+        with a warning, and not refused.
 
     Returns
     -------
@@ -441,7 +446,7 @@ def read_variables(
     if dependence.within is not None:
         raise ValueError("within= asks about two variables; leave it out, or ask pydine.mutual_information.")
     apart = dependence.names(source)
-    blocks = _variable_blocks(source, None if is_rest else given, groups or {}, apart, left_out)
+    blocks = _variable_blocks(source, None if is_rest else given, groups or {}, apart, left_out if lenient else None)
     n = len(blocks[0].values)
     blocks, kept = finite_rows(blocks, omit=nan_policy == "omit")
     rows = dependence.read(source, n, kept)
@@ -459,12 +464,12 @@ def read_variables(
 
 
 def _variable_blocks(
-    source: Source, given: Any, groups: Mapping[str, Sequence[Any]], apart: set[str], left_out: dict[str, str]
+    source: Source, given: Any, groups: Mapping[str, Sequence[Any]], apart: set[str], left_out: dict[str, str] | None
 ) -> list[Columns]:
     """Columns that are variables by themselves, then the groups one by one, then what is given, if only no columns.
 
     Those that are set `apart` say how rows depend, and are not read. Columns of the first kind that nothing can be
-    learned from are entered in `left_out`.
+    learned from are entered in `left_out`, or refused if it is None.
     """
     singles = source.select("data", [name for name in source.names if str(name) not in apart], left_out)
     fixed = Columns("given", (), singles.values[:, :0])
@@ -472,8 +477,8 @@ def _variable_blocks(
         fixed = selected
     grouped = {str(name): source.select(f"groups[{name!r}]", columns) for name, columns in groups.items()}
     taken = {name for block in [*grouped.values(), fixed] for name in block.names}
-    for name in taken & set(left_out):
-        del left_out[name]  # what was asked for by name is refused, if need be
+    for name in taken.intersection(left_out or ()):
+        (left_out or {}).pop(name)  # what was asked for by name is refused, if need be
     if taken:
         left = [i for i, name in enumerate(singles.names) if name not in taken]
         singles = singles.only(left)

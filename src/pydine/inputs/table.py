@@ -43,7 +43,7 @@ class Table:
     kept: Kept = None
     kinds: tuple[Kind, ...] = ()
     codings: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    rows: Rows = INDEPENDENT
+    rows: Rows = field(default=INDEPENDENT, metadata={"kept": False})
 
     @classmethod
     def of(

@@ -110,6 +110,12 @@ def logarithm(value):
     return log(value)
 
 
+@compiled()
+def exponential(value):
+    """E to the power of a number between -708 and 709."""
+    return exp(value)
+
+
 def smooth_step(value: float, low: float, high: float) -> float:
     """0 up to `low`, 1 from `high` on, and a smooth rise in between."""
     t = min(max((value - low) / (high - low), 0.0), 1.0)

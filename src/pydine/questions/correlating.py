@@ -9,7 +9,7 @@ import numpy as np
 
 from pydine.answers.settings import CacheLike
 from pydine.inputs.checks import warn_left_out
-from pydine.inputs.columns import frame_library
+from pydine.inputs.columns import Source, frame_library
 from pydine.inputs.kinds import Kind, Kinds, identifier, is_identifier
 from pydine.inputs.presence import Presence
 from pydine.questions.pairs.signs import partial_spearman, signs_of, spearman
@@ -88,8 +88,8 @@ def correlations(
         raise ValueError(f"method must be {' or '.join(map(repr, METHODS))}, but got {method!r}.")
     presence = Presence.read(data)
     held = presence.named("given", given)
-    names = [name for name in presence.keys if name not in held]
-    kept = [name for name in names if _is_useful(presence, name, kinds)]
+    names = [name for name in Source.read(data).shown if name not in held]
+    kept = [name for name in names if name not in presence.left_out and _is_useful(presence, name, kinds)]
     if len(kept) < 2:
         raise ValueError(f"data must have at least two columns that vary to correlate, but has {len(kept)}.")
     found = pairwise_information(

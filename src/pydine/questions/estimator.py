@@ -37,9 +37,9 @@ MAPS = {
     "flow_": RankFlow | PaperFlow | MixedRows,
     "_new_rows": NewRows | MixedRows,
     "_columns": tuple[list[int], list[int], list[int]],
-    "_directions": tuple[Directions, Directions] | None,
 }
 LEARNED = {
+    "_directions": tuple[Directions, Directions] | None,
     "information_": InformationEstimate,
     "tuning_": list[dict[str, Any]],
     "n_features_in_": int,

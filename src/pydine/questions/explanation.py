@@ -18,7 +18,7 @@ from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
 from pydine.nulls.analytic import analytic_test
 from pydine.results import InformationEstimate
-from pydine.results.explanation import Explanation, Step
+from pydine.results.explanation import Explanation, ExplanationStep
 from pydine.types import FloatArray
 from pydine.units.rows import SEED
 from pydine.work.cache import UnitCache
@@ -112,17 +112,17 @@ def explained(question: Question, settings: Settings, backend: str = "pandas") -
     )
 
 
-def _is_close(step: Step, last: Step) -> bool:
+def _is_close(step: ExplanationStep, last: ExplanationStep) -> bool:
     """Whether the columns so far leave no more than all of them do, as far as the errors tell."""
     error = max(step.left.standard_error, last.left.standard_error)
     return step.left.value <= last.left.value + CLOSE * error
 
 
-def _step(question: Question, added: tuple[str, ...], settings: Settings) -> Step:
+def _step(question: Question, added: tuple[str, ...], settings: Settings) -> ExplanationStep:
     answer = fit(question, settings)
     information: InformationEstimate = replace(information_of(answer, question), points=None)
     pvalue = answer.pvalue if isinstance(answer, Verdict) else analytic_test(answer.tested).pvalue
-    return Step(added, information, float(pvalue))
+    return ExplanationStep(added, information, float(pvalue))
 
 
 def _numbers(table: Table, i: int) -> FloatArray:

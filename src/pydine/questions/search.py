@@ -161,7 +161,9 @@ class TableTest(SearchTest):
     def __init__(self, data: Any, **options: Any) -> None:
         super().__init__(**options)
         said = self._dependence
-        self.table = read_variables(data, nan_policy=self.nan_policy, kinds=self.kinds, dependence=said).table
+        self.table = read_variables(
+            data, nan_policy=self.nan_policy, kinds=self.kinds, dependence=said, lenient=False
+        ).table
         source, places = Source.read(data), {name: i for i, name in enumerate(self.table.names)}
         called = zip(source.names, source.select("data", list(source.names)).names, strict=True)
         # By what the data call columns, which are positions in an array; identifiers are left out.

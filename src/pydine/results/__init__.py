@@ -2,12 +2,12 @@
 
 from pydine.results.estimates import (
     ConfidenceInterval,
-    IndependenceTestResult,
     InformationEstimate,
     PointwiseInformation,
     default_names,
 )
 from pydine.results.graphs import AbsentEdge, CausalGraph, GraphEdge
+from pydine.results.independence import IndependenceTestResult
 from pydine.results.pairs import PairwiseInformation
 from pydine.results.wide import WideInformation
 

@@ -15,11 +15,11 @@ from pydine.show.cards import figure, pvalue_text, table
 from pydine.show.plotting import draw_explanation
 from pydine.types import FloatArray
 
-__all__ = ["Explanation", "Step"]
+__all__ = ["Explanation", "ExplanationStep"]
 
 
 @dataclass(frozen=True)
-class Step(Record):
+class ExplanationStep(Record):
     """What a column tells about the target, given some of the others.
 
     Parameters
@@ -44,7 +44,7 @@ class Explanation(Record):
     Parameters
     ----------
     name, target : str
-    steps : tuple of Step
+    steps : tuple of ExplanationStep
         Alone, then given one more of the other columns each, then given all of them.
     correlation, correlation_pvalue : float
         The linear partial correlation given all of them, as a regression has it, and the p-value of its t-test; NaN
@@ -59,15 +59,15 @@ class Explanation(Record):
 
     name: str
     target: str
-    steps: tuple[Step, ...]
+    steps: tuple[ExplanationStep, ...]
     correlation: float
     correlation_pvalue: float
     residuals: FloatArray
     backend: str = "pandas"
 
-    def lines(self) -> list[tuple[str, Step]]:
+    def lines(self) -> list[tuple[str, ExplanationStep]]:
         """The steps, with what is given in each, in words."""
-        named: list[tuple[str, Step]] = []
+        named: list[tuple[str, ExplanationStep]] = []
         for step in self.steps:
             some = ", ".join(step.added[:3]) + (f" and {len(step.added) - 3} more" if len(step.added) > 3 else "")
             named.append((f"and {some}" if named[1:] else f"given {some}" if named else "alone", step))

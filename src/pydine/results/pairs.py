@@ -60,7 +60,7 @@ class PairwiseInformation(Record):
         Of each variable in nats; infinite if it is not discrete.
     widths : tuple of int
         How many columns each variable has; none if all have one.
-    degrees : ndarray, shape (p, p) or (0, 0)
+    degrees : ndarray, shape (p, p) or (0,)
         Degrees of freedom of the errors, where rows depend on each other.
     """
 
@@ -83,7 +83,7 @@ class PairwiseInformation(Record):
     kinds: tuple[str, ...] = ()
     entropies: tuple[float, ...] = ()
     widths: tuple[int, ...] = ()
-    degrees: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    degrees: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         """By default a figure has all rows that were used. Refuse parts that do not fit each other."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pydine.kernels.mixing import total
+from pydine.kernels.mixing import exponential, total
 from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
 
@@ -48,5 +48,5 @@ def evidence(gains: FloatArray, share: float = 1.0, rows: Rows = INDEPENDENT) ->
     gain = float(total(gains)) / (share * effect)
     centred = gains - gains.mean()
     spread = float(total(centred * centred)) / (share**2 * effect)  # the variance of the extrapolated sum
-    weight = 1.0 / (1.0 + float(np.exp(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0))))
+    weight: float = 1.0 / (1.0 + exponential(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0)))
     return min(max((weight - LEAST) / (1.0 - 2.0 * LEAST), 0.0), 1.0)

@@ -86,7 +86,7 @@ def test_information_of_labels_and_a_number(labels, given, rng):
 
 
 def test_labels_that_move_both_sides_are_removed(rng):
-    codes, effects = np.repeat(np.arange(K), ROWS), 2.0 * rng.normal(size=K)
+    codes, effects = rng.permutation(np.repeat(np.arange(K), ROWS)), 2.0 * rng.normal(size=K)
     x, y = effects[codes] + rng.normal(size=(2, K * ROWS))
     z = np.char.add("a", codes.astype(str))
     assert pydine.mutual_information(x, y).value > 0.3

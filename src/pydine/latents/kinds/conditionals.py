@@ -9,7 +9,7 @@ nothing from x, however well or badly it follows z.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class Context:
 
     parents: tuple[Column, ...]
     values: FloatArray
-    sampling: Sampling = INDEPENDENT
+    sampling: Sampling = field(default=INDEPENDENT, metadata={"kept": False})
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""

@@ -7,7 +7,7 @@ same columns for the same question.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -38,7 +38,7 @@ class MixedColumns:
     x: tuple[Column, ...]
     y: tuple[Column, ...]
     z: tuple[Column, ...]
-    sampling: Sampling = INDEPENDENT
+    sampling: Sampling = field(default=INDEPENDENT, metadata={"kept": False})
 
     @classmethod
     def of(cls, question: Question, determined: Set[int] = frozenset()) -> MixedColumns:

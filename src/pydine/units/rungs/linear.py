@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pydine.kernels.regression import ridge
+from pydine.types import FloatArray
 from pydine.units.network import Network
 from pydine.units.rungs.rung import Lesson, Rung
 from pydine.units.rungs.training import LINEAR_PRECISION, side_by_side, trained
@@ -43,6 +44,14 @@ class ExpandedRung(Rung):
         return trained(self, Network.linear(c, k), start, decay, lesson, expanded)
 
 
+def combined(slopes: FloatArray, columns: FloatArray) -> FloatArray:
+    """A combination of columns (c, n), column by column: a matrix product's last digits depend on the processor."""
+    total: FloatArray = np.zeros(columns.shape[1])
+    for slope, column in zip(slopes, columns, strict=True):
+        total += slope * column
+    return total
+
+
 @dataclass(frozen=True)
 class LocationRung(Rung):
     """A linear location, with noise of one shape everywhere: a ridge regression, and a mixture of its residuals.
@@ -58,7 +67,7 @@ class LocationRung(Rung):
         (c, n), k = lesson.x.shape, lesson.settings.components
         location, spread = ridge(middles(lesson.t), lesson.x, np.full(c, LINEAR_PRECISION))
         start, decay = side_by_side(0.0, max(spread, LEAST_DEVIATION), k), np.full(3 * k, LINEAR_PRECISION / n)
-        residuals = replace(lesson, t=lesson.t - location @ lesson.x)
+        residuals = replace(lesson, t=lesson.t - combined(location, lesson.x))
         noise, steps = trained(self, Network.linear(0, k), start, decay, residuals, lesson.x[:0])
         return Model(Network.linear(c, k), np.concatenate([location, np.zeros(c), noise.theta]), self.expansion), steps
 

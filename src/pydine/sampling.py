@@ -10,6 +10,7 @@ that knows either, and nothing else asks how rows were sampled:
   effect), and the degrees of freedom with which it is known. Information, its bias and its evidence are those of
   n / effect independent rows, its interval and the test have a t distribution.
 - `flips`: signs under which sums keep their null distribution, for tests by resampling.
+- `resampled`: the rows of a bootstrap sample.
 
 For another kind of dependence, write another class with these methods and have `inputs.sampling` make it.
 """
@@ -36,6 +37,7 @@ NOISE = 2.5  # answer: standard errors of an autocorrelation that are chance, as
 LARGEST_AUTOCORRELATION = 0.98  # guard: for 1 less it to be divided by
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
+FEW_CLUSTERS = 10  # with less, intervals are very wide, and a resampled table has hardly any
 SMALLEST = float(np.finfo(np.float64).tiny)  # guard: values that do not vary have a variance of nothing
 
 
@@ -106,6 +108,10 @@ class Rows:
     def flips(self, n: int, count: int, rng: np.random.Generator) -> FloatArray:
         """Signs (count, n) of rows: those that depend on each other have the same."""
         return rng.choice([-1.0, 1.0], (count, n))
+
+    def resampled(self, order: RowArray, rng: np.random.Generator) -> RowArray:
+        """The distinct rows of a bootstrap sample, in ascending order; the order (n,) says which row is drawn."""
+        return np.sort(order[drawn(len(order), rng)])
 
 
 INDEPENDENT = Rows()
@@ -186,6 +192,14 @@ class Clusters(Rows):
         """See `Rows`."""
         return rng.choice([-1.0, 1.0], (count, len(self._sizes)))[:, self.codes]
 
+    def resampled(self, order: RowArray, rng: np.random.Generator) -> RowArray:
+        """Whole clusters, numbered as they come up in the order."""
+        if len(self._sizes) < FEW_CLUSTERS:
+            raise ValueError(f"clusters must be at least {FEW_CLUSTERS} to resample, but there are {len(self._sizes)}.")
+        codes = np.empty(len(order), dtype=np.intp)
+        codes[order] = _numbered(self.codes[order])
+        return np.flatnonzero(np.isin(codes, drawn(len(self._sizes), rng)))
+
 
 @dataclass(frozen=True, eq=False)
 class Series(Rows):
@@ -259,6 +273,12 @@ class Series(Rows):
         stretches = max(int(COSINES * n ** (2.0 / 3.0)), int(FEWEST_COSINES))
         return rng.choice([-1.0, 1.0], (count, stretches))[:, self.places * stretches // n]
 
+    def resampled(self, order: RowArray, rng: np.random.Generator) -> RowArray:
+        """Stretches of time, as long as those that are given signs."""
+        n = len(order)
+        stretches = max(int(COSINES * n ** (2.0 / 3.0)), int(FEWEST_COSINES))
+        return np.flatnonzero(np.isin(self.places * stretches // n, drawn(stretches, rng)))
+
 
 def _curvatures(values: FloatArray) -> FloatArray:
     """Second derivatives of the spectra of centred series (k, n) at frequency 0, relative to the spectra there, (k,).
@@ -277,6 +297,11 @@ def _curvatures(values: FloatArray) -> FloatArray:
     slow = np.clip(correlations + (1.0 + 3.0 * correlations) / n - noise, SMALLEST, LARGEST_AUTOCORRELATION)
     found: FloatArray = (2.0 * slow * lags**2 / (1.0 - slow) ** 2).max(axis=1)
     return found
+
+
+def drawn(count: int, rng: np.random.Generator) -> IntArray:
+    """The distinct members of a bootstrap sample of so many."""
+    return np.unique(rng.integers(0, count, count))
 
 
 def dealt(order: RowArray, folds: int) -> list[RowArray]:

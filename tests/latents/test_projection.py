@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.signal import lfilter
 
 from pydine.bases.closed_form import gaussian_information, wishart_bias
 from pydine.latents.projection import FIRST_SHARE, LARGEST_SHARE, NONLINEAR_WEIGHT, ROWS_AT_ONCE, Projection
+from pydine.sampling import INDEPENDENT, Clusters, Series
 
 
 def sample(n, d=3, dz=2, seed=0):
@@ -379,3 +381,25 @@ class TestShares:
         left = flipped(moved, z)
         np.testing.assert_allclose(flipped.cross_product, left @ left.T * scale_of(flipped, 300), atol=1e-7)
         assert flipped.dof == projection.dof
+
+
+@pytest.mark.parametrize("nonlinear", [0.0, 1.0])
+def test_slow_series_have_few_rows_to_spend(nonlinear):
+    """A slow latent follows some functions of a slow z by chance, as no independent rows would."""
+    functions, spent = Functions(1, lambda z: np.cos(np.outer(z[0], np.arange(1, 101) / 3.0))), []
+    for seed in range(5):
+        noise = np.random.default_rng(seed).standard_normal((3, 700))
+        slow = lfilter([1.0], [1.0, -0.95], noise, axis=1)[:, 200:]
+        slow /= slow.std(axis=1, keepdims=True)
+        for rows in (INDEPENDENT, Series(np.arange(500))):
+            found = Projection.fit(slow[:2], slow[2:], functions, nonlinear=nonlinear, dx=1, rows=rows)
+            spent.append(found.shares.sum() - functions.n_always)
+    untold, told = np.reshape(spent, (5, 2)).T
+    assert told.sum() < 0.5 * untold.sum()
+
+
+def test_clusters_of_one_row_spend_as_independent_rows_do():
+    latents, z = sample(200)
+    told = Projection.fit(latents, z, Functions(2, many), dx=1, rows=Clusters(np.arange(200)))
+    untold = Projection.fit(latents, z, Functions(2, many), dx=1)
+    assert len(told.shares) == pytest.approx(len(untold.shares), abs=1)

@@ -10,7 +10,7 @@ from pydine.inputs.checks import TiesWarning
 from pydine.inputs.files import Frame
 from pydine.inputs.kinds import Kind
 from pydine.questions.ranking import rank
-from pydine.report import calibration, content, make_report, to_html
+from pydine.report import calibration, make_report, making, to_html
 from pydine.report.correlations import partial_correlations
 from pydine.report.description import _concerns, describe
 from pydine.report.page import _column, _spread
@@ -110,9 +110,9 @@ def test_codes_that_are_labels_are_shown_as_labels(report):
     shown = [f"<span>{code}&nbsp;<small>{share}</small></span>" for code, share in CODED.items()]
     assert " · ".join(shown) in _column(columns["code"], report)
     assert "<span>0</span> · <span>1</span> · <span>2</span>" in _column(columns["grade"], report)
-    places = content.points_of(frame, tuple(columns.values()), 0).values[list(columns).index("code")]
+    places = making.points_of(frame, tuple(columns.values()), 0).values[list(columns).index("code")]
     assert places.tolist() == np.repeat([2.0, 0.0, 1.0], [30, 90, ROWS - 120]).tolist()
-    assert np.isnan(content._ordered(frame, columns["code"])).all()  # a rank correlation would depend on the codes
+    assert np.isnan(making._ordered(frame, columns["code"])).all()  # a rank correlation would depend on the codes
 
 
 def test_dates_are_shown_as_dates():
@@ -197,14 +197,14 @@ def test_too_few_rows_leave_sentences(monkeypatch):
 
 @pytest.mark.slow
 def test_many_columns_have_a_graph_of_partial_correlations(monkeypatch):
-    monkeypatch.setattr(content, "MOST_ASKED_IN_GRAPH", 3)
+    monkeypatch.setattr(making, "MOST_ASKED_IN_GRAPH", 3)
     report = make_report(make_frame(), "outcome")
     assert report.is_linear_graph
     assert "as far as lines in normal scores and shares of labels tell" in to_html(report)
     exact = pydine.pairwise_information(dict(make_frame()), "rest", base="gaussian")
     upper = np.triu_indices(4, 1)
     np.testing.assert_allclose(report.graph.values[upper], exact.values[upper], atol=0.05)
-    monkeypatch.setattr(content, "MOST_IN_GRAPH", 3)
+    monkeypatch.setattr(making, "MOST_IN_GRAPH", 3)
     report = make_report(make_frame(), "outcome")
     assert report.graph is None
     assert "left out with more than 3 columns" in report.why_no_graph

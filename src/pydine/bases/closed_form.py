@@ -231,7 +231,9 @@ class PairInformation(NamedTuple):
     standard_errors: FloatArray
 
 
-def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInformation:
+def pair_information(
+    correlations: FloatArray, dof: float, n: int, effects: FloatArray | None = None
+) -> PairInformation:
     """The bias-corrected closed form of each of many pairs of columns: -0.5 ln(1 - r^2) less its bias.
 
     The effect of ranks depends on r and n alone, so it is measured at a few correlations and interpolated.
@@ -243,6 +245,8 @@ def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInform
     dof : float
     n : int
         Rows of the sample.
+    effects : ndarray, shape (m,), optional
+        Of rows that depend on each other, on the variance of each (`sampling.Effects`).
 
     Returns
     -------
@@ -251,11 +255,15 @@ def pair_information(correlations: FloatArray, dof: float, n: int) -> PairInform
     """
     with np.errstate(divide="ignore"):
         plain = -0.5 * np.log1p(-(correlations**2))
-    squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / dof), 0.0, 1.0)  # as an adjusted R^2
+    free = dof if effects is None else np.maximum(dof / effects, 3.0)
+    squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / free), 0.0, 1.0)  # as an adjusted R^2
     bias, inflation = _on_curve(np.sqrt(squares), n)
-    before, after = polygamma(1, dof / 2.0), polygamma(1, (dof - 1.0) / 2.0)
+    before, after = polygamma(1, free / 2.0), polygamma(1, (free - 1.0) / 2.0)
     errors = 0.5 * np.sqrt(after + (2.0 * squares - 1.0) * before) * inflation
-    return PairInformation(plain - wishart_bias(1, 1, dof) - bias, errors)
+    if effects is None:
+        return PairInformation(plain - wishart_bias(1, 1, dof) - bias, errors)
+    chance = 0.5 * (digamma(free / 2.0) - digamma((free - 1.0) / 2.0))  # `wishart_bias` of each
+    return PairInformation(plain - chance - bias * effects, errors)
 
 
 def _on_curve(correlations: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import Kept
 from pydine.inputs.columns import Columns, Source, read_columns
+from pydine.inputs.hints import DATES, SUBJECTS, last_word
 from pydine.inputs.kinds import Kind
-from pydine.sampling import INDEPENDENT, Clusters, Rows, Series
+from pydine.sampling import FEW_CLUSTERS, INDEPENDENT, Clusters, Rows, Series
 from pydine.types import FloatArray, IntArray
 
-FEWEST_CLUSTERS, FEW_CLUSTERS = 3, 10  # folds need the first; with less than the second, intervals are very wide
+FEWEST_CLUSTERS = 3  # that folds need
 NOTICEABLE, ERRORS = 0.1, 4.0  # a serial correlation to speak of, and in standard errors
+
+ROWS_EACH = 2.0  # of a subject, on average, from which on it is worth a word
 
 
 class FewClustersWarning(UserWarning):
@@ -48,8 +51,8 @@ class Dependence(NamedTuple):
 
     def names(self, source: Source) -> set[str]:
         """Columns of a source that say how rows depend, and are no variables."""
-        named = (name for name in (self.clusters, self.time) if isinstance(name, str | int) and name is not True)
-        return {str(name) for name in named if name in source.names and not isinstance(name, bool)}
+        said = [*(self.clusters if _are_names(self.clusters, source) else [self.clusters]), self.time]
+        return {str(name) for name in said if _is_name(name, source)}
 
     def read(self, source: Source | None, n: int, kept: Kept) -> Rows:
         """Read it for a table of n rows, of which some are kept."""
@@ -100,7 +103,15 @@ def order_of(value: Any, source: Source | None, n: int) -> FloatArray:
 
 
 def _is_name(value: Any, source: Source | None) -> bool:
-    return source is not None and isinstance(value, str | int) and value in source.names
+    is_word = isinstance(value, str | int) and not isinstance(value, bool)
+    return source is not None and is_word and value in source.names
+
+
+def _are_names(value: Any, source: Source | None) -> bool:
+    """Whether a list holds names of columns, each once, and not values of rows, which repeat."""
+    if not isinstance(value, list | tuple) or not value or not all(_is_name(name, source) for name in value):
+        return False
+    return len(set(value)) == len(value)
 
 
 def _column(value: Any, source: Source | None) -> Any:
@@ -110,8 +121,7 @@ def _column(value: Any, source: Source | None) -> Any:
 
 
 def _read(label: str, value: Any, source: Source | None, n: int) -> FloatArray:
-    named = isinstance(value, str) or _is_name(value, source)
-    named = named or (isinstance(value, list | tuple) and len(value) > 0 and all(_is_name(v, source) for v in value))
+    named = isinstance(value, str) or _is_name(value, source) or _are_names(value, source)
     columns = read_columns(label, value, source if named else None).values
     if len(columns) != n:
         raise ValueError(f"{label} must have one entry a row, {n:,}, but has {len(columns):,}.")
@@ -175,6 +185,38 @@ def warn_of_order(blocks: Sequence[Columns]) -> None:
             DependentRowsWarning,
             stacklevel=level_of_caller(),
         )
+
+
+def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
+    """Warn if a column that is not asked about looks like subjects, or like dates, of several rows each."""
+    for key, name in zip(source.names, source.shown, strict=True):
+        of_dates = str(getattr(source.column(key), "dtype", "")).lower().startswith("date")  # of any library
+        is_date = of_dates or last_word(name) in DATES
+        if name in asked or not (is_date or last_word(name) in SUBJECTS):
+            continue
+        count, n = _distinct(_column(key, source))
+        if not FEWEST_CLUSTERS <= count <= n / ROWS_EACH:
+            continue
+        said = f"clusters={name!r}"
+        if is_date:
+            said = f"time={name!r} with clusters= that tells series side by side apart, or clusters={name!r}"
+        warnings.warn(
+            f"Column {name!r} looks like {'dates' if is_date else 'subjects'} of several rows each ({count:,} in {n:,} "
+            f"rows), so that rows may depend on each other, and errors and p-values be too small: if so, pass {said}.",
+            DependentRowsWarning,
+            stacklevel=level_of_caller(),
+        )
+        return
+
+
+def _distinct(column: Any) -> tuple[int, int]:
+    """How many different values a column has, and how many rows have one; none if they cannot be compared."""
+    values = np.asarray(column).reshape(-1)
+    try:
+        there = [value for value in values.tolist() if value is not None and value == value]
+        return len(set(there)), len(there)
+    except (TypeError, ValueError):
+        return 0, 0
 
 
 def _is_sorted(column: FloatArray) -> bool:

@@ -3,6 +3,7 @@
 - Codes for missing values, such as 9999, lie far from all others.
 - Serial numbers: whole numbers without a gap, each in one row.
 - Codes of labels: whole numbers of a column whose name says so, such as ``race`` or ``zip_code``.
+- Subjects and dates that stand in several rows: a name that ends as theirs do, such as ``patient_id``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from pydine.inputs.kinds import Kind
 from pydine.types import FloatArray
 
-__all__ = ["code_hint", "far_value", "hint_of"]
+__all__ = ["DATES", "SUBJECTS", "code_hint", "far_value", "hint_of", "last_word"]
 
 FAR = 20.0  # interquartile ranges from the median, from which on a value may be a code such as 9999
 LEAST_SERIAL = 20  # fact: rows without a gap from which on numbers look like serial ones
@@ -24,6 +25,13 @@ CODES = frozenset(
     | {"nationality", "occupation", "origin", "plz", "postal", "postcode", "race", "region", "religion", "sector"}
     | {"species", "type", "zip", "zipcode"}
 )
+
+# fact: how names end of columns that say of whom a row is, and when
+SUBJECTS = frozenset(
+    {"animal", "customer", "family", "household", "id", "individual", "participant", "patient", "person", "pupil"}
+    | {"respondent", "student", "subject", "user"}
+)
+DATES = frozenset({"date", "datetime", "timestamp"})
 
 
 def hint_of(name: str, values: FloatArray, kind: Kind) -> str:
@@ -56,7 +64,15 @@ def code_hint(name: str, values: FloatArray) -> str:
     count = len(np.unique(values))
     if count == len(values) >= LEAST_SERIAL and high - low == count - 1:
         return "numbers without a gap, one a row: if it is a serial number, leave it out"
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-    if count > 2 and CODES.intersection(words):
+    if count > 2 and CODES.intersection(_words(name)):
         return "whole numbers that may be codes: if their order means nothing, say that the kind is nominal"
     return ""
+
+
+def last_word(name: str) -> str:
+    """The last word of a name, in small letters: ``id`` of ``patientId`` and ``patient_id``."""
+    return _words(name)[-1] if _words(name) else ""
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())

@@ -14,6 +14,7 @@ from pydine.inputs.angles import angle_kind, opened
 from pydine.inputs.checks import tied_share, warn_left_out, warn_of_copies, warn_of_labels, warn_of_ties
 from pydine.inputs.columns import Columns, Source
 from pydine.inputs.copies import distinct_rows
+from pydine.inputs.dependence import warn_of_repeats
 from pydine.inputs.kinds import (
     Kind,
     Kinds,
@@ -136,7 +137,8 @@ class Presence:
         return Presence(keys, self.whole.only(left), self.column)
 
     def warn(self, names: Iterable[str], said: Kinds) -> None:
-        """Warn once of columns that are declared continuous but have ties, of few rows a label, and of copies."""
+        """Warn once of columns declared continuous that have ties, of few rows a label, of copies, and of subjects."""
+        warn_of_repeats(Source(tuple(self.keys.values()), self.column))
         names, kinds = list(names), self.kinds(said)
         labels = {name: self.values(name) for name in names if kinds[name] is Kind.NOMINAL}
         thin = {f"column {name!r} of data": count_of(values) for name, values in labels.items() if is_thin(values)}

@@ -29,7 +29,7 @@ from pydine.inputs.checks import (
 )
 from pydine.inputs.columns import Columns, Source, read_columns
 from pydine.inputs.copies import distinct_rows
-from pydine.inputs.dependence import INDEPENDENTLY, Dependence, repeated, warn_of_order, with_means
+from pydine.inputs.dependence import INDEPENDENTLY, Dependence, repeated, warn_of_order, warn_of_repeats, with_means
 from pydine.inputs.kinds import (
     MOST_LEVELS,
     Kind,
@@ -163,6 +163,9 @@ def read_sides(
         blocks = with_means(blocks, rows) if dependence.within else blocks
     else:
         warn_of_order(blocks)
+        if source is not None:
+            asked = blocks if left_out is None else blocks[1:]  # the others are whatever the table has
+            warn_of_repeats(source, {name for block in asked for name in block.names})
         blocks, kept = without_copies(blocks, kept)
     return _as_table(blocks, kept, codings, rows), _places(blocks, sides)
 
@@ -467,6 +470,7 @@ def read_variables(
         blocks[0] = without_useless(blocks[0], unclear, left_out)
         _check_names(blocks[0], dict(zip(groups or {}, blocks[1:-1], strict=True)), blocks[-1])
     if not dependence.is_said:
+        warn_of_repeats(source, blocks[-1].names)
         blocks, kept = without_copies(blocks, kept)
     return _assemble(blocks, [str(name) for name in groups or {}], kept, codings, rows)
 

@@ -25,6 +25,7 @@ from scipy.linalg.lapack import dpstrf
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.triangular import solve_lower
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, must_fit
 
 # answer: shares of the rows' degrees of freedom. Where z acts non-linearly, functions of z take up to FIRST_SHARE; and
@@ -131,6 +132,7 @@ class Projection:
         dx: int = 0,
         values: FloatArray | None = None,
         crossed: bool = True,
+        rows: Rows = INDEPENDENT,
     ) -> Projection:
         """Project functions of z out of latents.
 
@@ -152,10 +154,13 @@ class Projection:
             The functions at the rows, if they are evaluated already.
         crossed : bool
             Whether the cross-products of the residuals are wanted; of very many latents they would not fit.
+        rows : Rows
+            How rows depend on each other.
         """
         blocks = _all_blocks(z, functions) if values is None else [(slice(None), values)]
         products = Products.of(latents, blocks, crossed)
-        return cls.of_products(products, functions, z, latents.shape[1], nonlinear, least_dof, dx)
+        effect = 1.0 if rows.exchangeable or not len(z) else max(float(rows.effects(latents, z).ratios.mean()), 1.0)
+        return cls.of_products(products, functions, z, latents.shape[1], nonlinear, least_dof, dx, effect)
 
     @classmethod
     def of_products(
@@ -167,15 +172,19 @@ class Projection:
         nonlinear: float = 1.0,
         least_dof: int = 0,
         dx: int = 0,
+        effect: float = 1.0,
     ) -> Projection:
-        """Fit the projection from cross-products of n rows; z (dz, any) are some of these rows."""
+        """Fit the projection from cross-products of n rows; z (dz, any) are some of these rows.
+
+        The variance of sums of products of z and latents is `effect` times that of independent rows.
+        """
         size, target, total = products
-        budget = max(0, min(int(LARGEST_SHARE * n), n - least_dof) - functions.n_always)
+        budget = max(0, min(int(LARGEST_SHARE * n / effect), n - least_dof) - functions.n_always)
         negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
         chosen, factor, n_always = _independent(size, functions.n_always, functions.priors(z), budget, negligible)
         white = solve_lower(factor, target[chosen])  # what each function adds to those before it
         totals = total if total.ndim == 1 else np.diag(total)
-        shares = _shares(white * white, totals, n, dx, n_always, nonlinear)
+        shares = _shares(white * white, totals, n, dx, n_always, nonlinear, effect)
         used = len(shares)
         chosen, factor, white = chosen[:used], np.ascontiguousarray(factor[:used, :used]), white[:used]
         coefficients = solve_lower(factor, white * shares[:, None], transposed=True)
@@ -332,7 +341,15 @@ def _scaled(total: FloatArray, white: FloatArray, shares: FloatArray, n: int) ->
     return symmetric
 
 
-def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always: int, nonlinear: float) -> FloatArray:
+def _shares(
+    energies: FloatArray,
+    totals: FloatArray,
+    n: int,
+    dx: int,
+    n_always: int,
+    nonlinear: float,
+    effect: float = 1.0,
+) -> FloatArray:
     """The share of each function to take out, up to the last one whose share is not 0, shape (used,).
 
     What is left of z does harm only where both sides depend on it. So the shares of steps beyond the first fade to 0
@@ -351,15 +368,17 @@ def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always:
     n_always : int
     nonlinear : float
         Weight of rungs above the linear one.
+    effect : float
+        By which noise explains more where rows depend on each other: they are as many as n / effect independent ones.
     """
     r, d = energies.shape
-    step = max(1, int(STEP_SHARE * n))
+    step = max(1, int(STEP_SHARE * n / effect))
     noise = np.maximum((totals - energies.sum(axis=0)) / max(n - r, 1), SMALLEST_REMAINDER)
     sides = [slice(0, dx), slice(dx, d)] if 0 < dx < d else [slice(0, d)]
 
     def followed(start: int, stop: int) -> float:
         """Standard errors by which these functions explain more than noise would, on the side they explain less."""
-        excess = energies[start:stop].sum(axis=0) / noise - (stop - start)
+        excess = energies[start:stop].sum(axis=0) / (noise * effect) - (stop - start)
         return min(float(excess[side].sum() / np.sqrt(2.0 * (stop - start) * excess[side].size)) for side in sides)
 
     shares = np.ones(n_always)
@@ -368,7 +387,7 @@ def _shares(energies: FloatArray, totals: FloatArray, n: int, dx: int, n_always:
     doubt = (1.0 - smooth_step(nonlinear, *NONLINEAR_WEIGHT)) * (
         1.0 - smooth_step(followed(n_always, min(r, n_always + step)), *CLEARLY)
     )
-    share, start, stop = 1.0 - doubt, n_always, min(r, max(n_always, int(FIRST_SHARE * n)))
+    share, start, stop = 1.0 - doubt, n_always, min(r, max(n_always, int(FIRST_SHARE * n / effect)))
     while share > 0.0 and start < stop:
         shares = np.append(shares, np.full(stop - start, share))
         share *= smooth_step(followed(max(n_always, stop - step), stop), *STILL)

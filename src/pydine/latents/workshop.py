@@ -257,6 +257,7 @@ class Workshop:
             dx=0 if is_many else dx,
             values=values,
             crossed=crossed,
+            rows=self.table.rows,
         )
         return Latents(
             (dx, dy, dz),

@@ -29,7 +29,7 @@ from pydine.nulls.moments import (
 )
 from pydine.nulls.pvalues import Cells, beta_pvalues
 from pydine.sampling import INDEPENDENT, Rows
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
 
 Chosen = EllipsisType | tuple[NDArray[np.intp], ...]
 
@@ -90,6 +90,16 @@ class Tiles:
         """Correlations of two sets of columns, not studentised, shape (p1, p2)."""
         products: FloatArray = self.columns[first] @ self.columns[second].T / self.dof
         return products
+
+    def effects(self, first: RowArray, second: RowArray, correlations: FloatArray) -> FloatArray:
+        """Effects of the rows' dependence on the information of pairs (m,) of columns, by rows' log-ratios."""
+        found, every = np.ones(len(first)), np.ones((1, len(self.spread)))
+        for start in range(0, len(first), COLUMNS_AT_ONCE):
+            some = slice(start, start + COLUMNS_AT_ONCE)
+            x, y = self.columns[first[some]], self.columns[second[some]]
+            ratios = 2.0 * x * y - correlations[some, None] * (x * x + y * y)  # up to constants of each pair
+            found[some] = self.rows.effects(ratios, every).ratios[0]
+        return found
 
     def test(self, first: slice, second: slice, correlations: FloatArray, chosen: Chosen = ...) -> FloatArray:
         """P-values of the chosen pairs of two sets of columns, whose `correlations` (p1, p2) are known."""

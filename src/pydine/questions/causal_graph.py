@@ -12,6 +12,7 @@ import numpy as np
 from pydine.answers.settings import CacheLike, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.columns import frame_library
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.nulls.pvalues import adjusted
 from pydine.questions.graphs.asking import Tests
@@ -48,6 +49,8 @@ def causal_graph(
     cache: CacheLike = None,
     progress: bool | None = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
 ) -> CausalGraph:
     """Search for the causal graph of the columns of a table, with the PC algorithm and the test of `independence_test`.
 
@@ -100,6 +103,9 @@ def causal_graph(
         Whether to count tests and edges on standard error; None: on a terminal.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another.
+    clusters, time
+        How rows depend on each other, as in `mutual_information`; columns that say it are not in the graph, and rows
+        must have all columns. Resampled tables have whole clusters, or whole stretches of time.
 
     Returns
     -------
@@ -124,7 +130,9 @@ def causal_graph(
     """
     _check(alpha, depth, sets, colliders, fdr, bootstrap, min_information)
     settings = Settings(n_jobs=n_jobs, cache=UnitCache.of(cache) or UnitCache()).seeded()
-    sheet = Sheet.read(data, nan_policy, kinds)
+    sheet = Sheet.read(data, nan_policy, kinds, Dependence(clusters, time))
+    if bootstrap:
+        sheet.resampled(0)  # refuses what cannot be resampled before the search begins
     known = Knowledge.read(sheet.table.names, tiers, forbidden, required)
     searcher = _Searcher(settings, known, float(alpha), depth, sets, colliders, fdr)
     with counter(progress) as tell:

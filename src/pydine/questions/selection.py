@@ -20,10 +20,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, finite_rows
-from pydine.inputs.columns import Columns, is_missing, read_columns
+from pydine.inputs.columns import Columns, Source, is_missing, read_columns
+from pydine.inputs.dependence import Dependence, warn_of_repeats
 from pydine.inputs.kinds import Kind, Kinds, kind_of
 from pydine.inputs.names import with_different_names
 from pydine.questions.features.blankets import Judge, Query, Search, Step
+from pydine.sampling import Rows
 from pydine.types import FloatArray
 from pydine.work.cache import UnitCache
 
@@ -183,7 +185,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         self.cache = cache
         self.kinds = kinds
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, clusters: Any = None, time: Any = None) -> Self:
         """Select features.
 
         Parameters
@@ -193,6 +195,9 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
             is an identifier.
         y : array-like of shape (n,)
             Numbers or class labels.
+        clusters, time
+            How rows depend on each other, as in `mutual_information`: arrays, ``time=True``, or names of columns of X,
+            which are never selected. ``set_fit_request(clusters=True)`` has scikit-learn pass them on.
 
         Returns
         -------
@@ -203,7 +208,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
         self._check()
         settings = _settings(self.base, self.random_state, self.n_jobs, self.cache)
         X = with_different_names("X", X)
-        features = _labelled(X)
+        features, told = _labelled(X), X
         if features is None:
             X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
             features = _unnamed(X)
@@ -212,6 +217,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
             y = _checked_target(features, y)
         column, kind = read_target(y, self.target)
         n, n_features = features.values.shape
+        rows, apart = _dependence(Dependence(clusters, time), told, n)
         # Rows that a test needs, beside one for every feature that it is given.
         capacity = n - (2 + SPARE_ROWS)
         selected: list[int] = []
@@ -226,7 +232,7 @@ class ConditionalSelector(SelectorMixin, BaseEstimator):
             )
         else:
             limit = min(capacity, n_features if self.max_features is None else self.max_features)
-            judge = Judge.of(features, column, kind, settings, self.kinds)
+            judge = Judge.of(features, column, kind, settings, self.kinds, rows, apart)
             search = Search(judge, float(self.alpha), limit, self.backward)
             selected, steps = search.run()
             queries = [Query.beside(feature, selected) for feature in range(n_features)]
@@ -271,6 +277,17 @@ def _labelled(X: Any) -> Columns | None:
 
 def _unnamed(X: FloatArray) -> Columns:
     return Columns("X", tuple(f"column {i}" for i in range(X.shape[1])), X)
+
+
+def _dependence(said: Dependence, X: Any, n: int) -> tuple[Rows, set[int]]:
+    """How n rows of X depend on each other, and the columns of X that say so."""
+    source = Source.read(X) if said.is_said or hasattr(X, "columns") else None
+    if source is not None and not said.is_said:
+        warn_of_repeats(source)
+    apart = set() if source is None else said.names(source)
+    return said.read(source, n, None), {
+        i for i, name in enumerate(source.names if source else ()) if str(name) in apart
+    }
 
 
 def _checked_target(features: Columns, y: Any) -> NDArray[Any]:

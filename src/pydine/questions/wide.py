@@ -26,6 +26,7 @@ from pydine.answers.settings import CacheLike, Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.learning import pairs_with_unlearned
 from pydine.disk import replacing
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import Variables, read_variables
 from pydine.nulls.tiles import Tiles
@@ -60,6 +61,8 @@ def wide_information(
     cache: CacheLike = None,
     progress: bool | None = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
 ) -> WideInformation:
     """Find the pairs of very many columns that depend on each other, alone or given others.
 
@@ -90,6 +93,9 @@ def wide_information(
         Kinds of columns, where types and values suggest another. Counts and columns of two values are compared
         by their ranks, which is a valid test, and a lower bound of the information. Labels of more values are refused.
         Identifiers are left out, with a warning.
+    clusters, time
+        How rows depend on each other, as in `mutual_information`; columns that say it are not compared. The variance of
+        every pair is then its own, which takes much longer.
 
     Returns
     -------
@@ -109,8 +115,10 @@ def wide_information(
     """
     _check(alpha, threshold)
     settings = Settings(base="gaussian", n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    sample = sample_of(data, None, nan_policy, MOST_BYTES)
-    variables = read_variables(data if sample is None else sample.columns, given, None, nan_policy, kinds)
+    sample, said = sample_of(data, None, nan_policy, MOST_BYTES), Dependence(clusters, time)
+    if sample is not None:
+        said.refused("for streamed tables")
+    variables = read_variables(data if sample is None else sample.columns, given, None, nan_policy, kinds, said)
     _check_kinds(variables)
     if sample is not None and not sample.is_whole:
         warn_sampled("the pairs rest", sample, "pairwise_information, and a frame in memory is compared whole")
@@ -125,7 +133,8 @@ def wide_information(
     if len(left) > 1:
         with progress_bar(f"fitting {len(left):,} units", len(left) if variables.given else 0, progress) as step:
             latents = workshop.watched(step).very_many(left, variables.given)
-        tiles, nats = Tiles.of(latents), nats._replace(dof=latents.dof, unlearned=np.array(latents.unlearned))
+        tiles = Tiles.of(latents)
+        nats = _Nats(n_samples, latents.dof, np.array(latents.unlearned), None if tiles.rows.exchangeable else tiles)
         del latents, workshop
         for tile in _tested(tiles, n_jobs, progress):
             found.add(tile)
@@ -247,17 +256,21 @@ class _Nats(NamedTuple):
         Degrees of freedom of the correlations.
     unlearned : ndarray, shape (p,)
         What the unit of each column may have missed of what is given, in nats.
+    tiles : Tiles or None
+        The columns, where rows depend on each other.
     """
 
     n: int
     dof: float
     unlearned: FloatArray
+    tiles: Tiles | None = None
 
     def of(
         self, correlations: FloatArray, first: NDArray[np.intp], second: NDArray[np.intp]
     ) -> tuple[FloatArray, FloatArray]:
         """Values and standard errors of pairs (m,) of columns."""
-        values, errors = pair_information(correlations, self.dof, self.n)
+        effects = None if self.tiles is None else self.tiles.effects(first, second, correlations)
+        values, errors = pair_information(correlations, self.dof, self.n, effects)
         learned = pairs_with_unlearned(values, errors, self.unlearned[first] + self.unlearned[second])
         return learned.values, learned.errors
 

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from pydine.inputs.table import Question, Table
 from pydine.latents.scores import ScoreMap
 from pydine.latents.ties import without_ties
+from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings, fit_ladder
 from pydine.work.execution import run
@@ -48,6 +49,8 @@ class FlowFit:
         What the flow is given.
     n_rows : int
         Rows that were held out, each once.
+    n_parts : int
+        Parts of the rows that were held out, one after the other.
     marginal, linear, flow : float
         Mean held-out log-likelihood in nats per row: of a model that ignores the context, of a linear regression of
         normal scores with normal errors, and of the flow.
@@ -64,6 +67,7 @@ class FlowFit:
     name: str
     context: tuple[str, ...]
     n_rows: int
+    n_parts: int
     marginal: float
     linear: float
     flow: float
@@ -80,6 +84,7 @@ def check_flows(
     questions: Sequence[tuple[str, tuple[str, ...]]],
     settings: LadderSettings,
     n_jobs: int | None = None,
+    sampling: Rows = INDEPENDENT,
 ) -> tuple[FlowFit, ...]:
     """Fit the flow of each question on parts of the rows, and evaluate it on the others.
 
@@ -91,20 +96,28 @@ def check_flows(
     settings : LadderSettings
     n_jobs : int or None
         Threads; the result does not depend on it.
+    sampling : Rows
+        How rows depend on each other: rows are held out with those that they depend on.
     """
-    names = list(columns)
-    scores = dict(zip(names, _scores(np.column_stack(list(columns.values()))), strict=True))
+    names, n = list(columns), len(next(iter(columns.values())))
+    rows = np.sort(np.random.default_rng(0).permutation(n)[:MOST_ROWS])
+    scores = dict(zip(names, _scores(np.column_stack([column[rows] for column in columns.values()])), strict=True))
+    some = sampling.only(rows)
 
     def check(question: tuple[str, tuple[str, ...]]) -> FlowFit:
         name, context = question
-        return _check(name, context, scores[name], np.array([scores[other] for other in context]), settings)
+        return _check(name, context, scores[name], np.array([scores[other] for other in context]), settings, some)
 
     return tuple(run(check, list(questions), n_jobs))
 
 
-def n_folds(n: int) -> int:
-    """In how many parts n rows are held out, one after the other."""
-    return FOLDS if min(n, MOST_ROWS) > FEW_ROWS else FOLDS_OF_FEW
+def _folds(n: int, sampling: Rows) -> list[HeldOut]:
+    """The parts of n rows that are held out, one after the other."""
+    order = np.random.default_rng(0).permutation(n)
+    if not sampling.exchangeable:
+        return sampling.folds(order, FOLDS)
+    parts = np.array_split(order, FOLDS if n > FEW_ROWS else FOLDS_OF_FEW)
+    return [HeldOut(rows, rows) for rows in parts]
 
 
 def most_context(n: int) -> int:
@@ -113,26 +126,29 @@ def most_context(n: int) -> int:
 
 
 def _scores(columns: FloatArray) -> FloatArray:
-    """Normal scores, shape (p, m), of at most MOST_ROWS rows; tied values are spread, since they have no density."""
-    rows = np.sort(np.random.default_rng(0).permutation(len(columns))[:MOST_ROWS])
-    places = tuple(range(columns.shape[1]))
-    untied = without_ties(Question(Table.of([columns[rows]]), places, ()))
+    """Normal scores, shape (p, m), of columns (m, p); tied values are spread, since they have no density."""
+    untied = without_ties(Question(Table.of([columns]), tuple(range(columns.shape[1])), ()))
     return np.array([ScoreMap.fit(column)[1] for column in untied.table.columns])
 
 
 def _check(
-    name: str, context_names: tuple[str, ...], target: FloatArray, context: FloatArray, settings: LadderSettings
+    name: str,
+    context_names: tuple[str, ...],
+    target: FloatArray,
+    context: FloatArray,
+    settings: LadderSettings,
+    sampling: Rows,
 ) -> FlowFit:
     n = len(target)
     densities, expected, transform = np.empty((3, n)), np.empty(n), np.empty(n)
     rungs: dict[str, float] = {}
-    folds = np.array_split(np.random.default_rng(0).permutation(n), n_folds(n))
-    for held in folds:
-        train = np.setdiff1d(np.arange(n), held)
+    folds = _folds(n, sampling)
+    for held, away in folds:
+        train = np.setdiff1d(np.arange(n), away)
         seen, unseen = np.ascontiguousarray(context[:, train]), np.ascontiguousarray(context[:, held])
         densities[0, held] = -0.5 * target[held] ** 2 - HALF_LOG_2PI
         expected[held], densities[1, held] = _linear(target[train], seen, target[held], unseen)
-        unit = fit_ladder(target[train], seen, settings)
+        unit = fit_ladder(target[train], seen, settings, rows=sampling.only(train))
         densities[2, held] = unit.log_density(target[held], unseen)
         transform[held] = ndtr(unit.latent(target[held], unseen))
         for rung, weight in unit.rung_weights.items():
@@ -144,12 +160,13 @@ def _check(
         name,
         context_names,
         n,
+        len(folds),
         float(marginal.mean()),
         float(linear.mean()),
         float(flow.mean()),
-        _gain(linear - marginal),
-        _gain(flow - marginal),
-        _gain(flow - linear),
+        _gain(linear - marginal, sampling),
+        _gain(flow - marginal, sampling),
+        _gain(flow - linear, sampling),
         np.bincount(bins, minlength=BINS),
         np.array([np.bincount(bins[third], minlength=BINS) for third in thirds]),
         rungs,
@@ -167,5 +184,6 @@ def _linear(
     return expected, -0.5 * ((held - expected) ** 2 / variance + np.log(variance)) - HALF_LOG_2PI
 
 
-def _gain(differences: FloatArray) -> Gain:
-    return Gain(float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences))))
+def _gain(differences: FloatArray, sampling: Rows) -> Gain:
+    error = float(differences.std(ddof=1) / np.sqrt(len(differences)))
+    return Gain(float(differences.mean()), error * float(np.sqrt(sampling.effect_of(lambda: differences))))

@@ -14,6 +14,7 @@ from pydine.types import FloatArray
 
 LETTER, LINE, BETWEEN, MARGIN = 7.2, 30.0, 70.0, 14.0  # of the figure's units: a letter, a line, between layers, around
 LONGEST = 18
+CHOSEN = ("n_jobs", "nan_policy", "cache", "progress", "kinds", "clusters", "time")  # settings that a search has
 MOST_COLUMNS = 12  # as many as are asked about given the rest; pydine graph takes more
 ENDS = {"directed": 'marker-end="url(#head)"', "undirected": ""}
 ENDS["conflicting"] = 'marker-start="url(#head)" marker-end="url(#head)"'
@@ -27,7 +28,7 @@ def found_causes(columns: Mapping[str, FloatArray], settings: Mapping[str, Any])
     """Which columns may cause which; None where columns are few or many, or rows too few."""
     if not 3 <= len(columns) <= MOST_COLUMNS:
         return None
-    chosen = {name: settings[name] for name in ("n_jobs", "nan_policy", "cache", "progress", "kinds")}
+    chosen = {name: settings[name] for name in CHOSEN}
     try:
         return causal_graph(columns, strengths=False, **chosen)
     except ValueError:

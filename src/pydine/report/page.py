@@ -18,7 +18,7 @@ import numpy as np
 
 from pydine.inputs.kinds import Kind
 from pydine.report import figures
-from pydine.report.calibration import FlowFit, most_context, n_folds
+from pydine.report.calibration import FlowFit, most_context
 from pydine.report.causes import causes
 from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column, moment
@@ -349,7 +349,7 @@ def _fits(report: Report) -> str:
     kind = next(column.kind for column in report.columns if column.name == target.name)
     spread = " Equal values were spread, which blurs what is told of steps." if kind is Kind.ORDINAL else ""
     lead = (
-        f"<p>{target.n_rows:,} rows were divided into {n_folds(target.n_rows)} parts, and each part was predicted by "
+        f"<p>{target.n_rows:,} rows were divided into {target.n_parts} parts, and each part was predicted by "
         f"flows that had seen the others only. {name(target.name)} was given {given}.{spread}</p>"
     )
     thirds = ("lowest third expected", "middle third", "highest third expected")

@@ -56,8 +56,15 @@ def trust(report: Report) -> list[str]:
             f"Of what {_names(unclear)} {'adds' if len(unclear) == 1 else 'add'}, estimate and test say different "
             "things: the rows are too few to tell."
         )
-    if hidden := _undetected(report):
+    if not report.sampling and (hidden := _undetected(report)):
         sentences.append(hidden)
+    if report.sampling:
+        sentences.append(f"Rows depend on each other, {report.sampling}, and errors and p-values allow for it.")
+    else:
+        sentences.append(
+            "Rows are taken to be independent of each other: pass <code>--clusters</code> if some belong together, "
+            "<code>--time</code> if they follow each other."
+        )
     sentences.append(
         "p-values are adjusted for all columns of the ranking, all pairs of the matrix and all pairs of the graph: of "
         f"what each says is found, about {report.alpha:.0%} may be chance. Nothing found is no proof of nothing, and "

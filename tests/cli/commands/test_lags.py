@@ -68,3 +68,29 @@ def test_clusters(tmp_path, panel, command):
 def test_columns_that_say_how_rows_depend_are_not_ranked(tmp_path, panel):
     done = process(tmp_path, "rank", panel, "--target", "y", "--clusters", "unit", "--time", "day", "--json")
     assert [line["column"] for line in json.loads(done.stdout)["columns"]] == ["x"]
+
+
+def test_a_graph_of_clusters(tmp_path, panel):
+    done = process(tmp_path, "graph", panel, "--clusters", "unit", "--json")
+    assert json.loads(done.stdout)["names"] == ["x", "y", "day"]
+    done = process(tmp_path, "graph", panel, "--clusters", "unit", "--time", "day", "--json")
+    assert json.loads(done.stdout)["names"] == ["x", "y"]
+    done = process(tmp_path, "graph", panel, "--clusters", "day", "--without", "x", "--without", "unit", code=1)
+    assert "fewer than two columns to compare" in done.stderr
+
+
+def test_the_strongest_pairs_of_clusters(tmp_path, panel):
+    said = ("matrix", panel, "--top", "5", "--alpha", "1", "--clusters", "unit", "--json")
+    (pair, *_) = json.loads(process(tmp_path, *said).stdout)["pairs"]
+    assert {pair["x"], pair["y"]} <= {"x", "y", "day"}
+    done = process(tmp_path, "matrix", panel, "--shard", "1/2", "--clusters", "unit", "--cache", "kept", code=1)
+    assert "--clusters and --time are not available with --shard" in done.stderr
+
+
+def test_a_report_of_clusters(tmp_path, panel):
+    process(tmp_path, "report", panel, "--target", "y", "--clusters", "unit", "--time", "day", "-o", "told.html")
+    page = (tmp_path / "told.html").read_text()
+    assert "Rows depend on each other, 12 clusters" in page
+    assert "it says how rows depend on each other" in page
+    process(tmp_path, "report", panel, "--target", "y", "-o", "untold.html")
+    assert "Rows are taken to be independent of each other" in (tmp_path / "untold.html").read_text()

@@ -83,6 +83,7 @@ def graph(
     file: options.File,
     *,
     chosen: options.Chosen,
+    depending: options.Depending,
     known: Known,
     searching: Searching,
     work: Distributed,
@@ -108,11 +109,13 @@ def graph(
         check_suffix(out)
         check_places(file, out, overwrite=overwrite)
     request = Request(file, reading, work.seed)
-    frame = request.read_many(request.open(), chosen)
-    if len(frame) < 2:
+    table = request.open()
+    depends, apart = depending.found(table), depending.columns(table)
+    frame = request.read_many(table, chosen, apart, named=depending.labels(table))
+    if len(frame) - len(apart) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to compare; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs):
-        found = _searched(frame, searching, known, work)
+        found = _searched(frame, searching, known, work.settings(frame, depends))
     if out is not None:
         write_graph(out, found)
     rows = lines_of(found.columns())
@@ -123,9 +126,10 @@ def graph(
     tell(said)
 
 
-def _searched(frame: Frame, searching: Searching, known: Known, work: Distributed) -> CausalGraph:
+def _searched(frame: Frame, searching: Searching, known: Known, settings: dict[str, Any]) -> CausalGraph:
     from pydine.questions.causal_graph import causal_graph
 
+    del settings["random_state"]
     return causal_graph(
         frame,
         searching.alpha,
@@ -134,9 +138,7 @@ def _searched(frame: Frame, searching: Searching, known: Known, work: Distribute
         fdr=searching.fdr,
         bootstrap=searching.bootstrap,
         cache=searching.cache,
-        n_jobs=work.n_jobs(frame),
-        nan_policy="omit",
-        kinds=frame.kinds,
+        **settings,
         **known.arguments(list(frame)),
     )
 

@@ -88,15 +88,16 @@ def matrix(
     table = request.open(streamed=given != [REST] and depending == options.Depending())
     rest = given == [REST] and REST not in table.names
     known, depends = [] if rest else table.find("--given", given or ()), depending.found(table)
-    if depends and (strongest.is_asked or shard is not None):
-        raise ValueError("--clusters and --time are not available with --top, --threshold or --shard; leave them out.")
+    if depends and shard is not None:
+        raise ValueError("--clusters and --time are not available with --shard; leave them out.")
+    needed, named = [*known, *depending.columns(table)], depending.labels(table)
     if strongest.is_asked:
         strongest.check(out, given=rest, shard=shard is not None, plot=plot is not None)
-        frame = request.read_many(table, chosen, known, most=None)
-        answer_strongest(form, frame, known, strongest, work, alpha=alpha, out=out, cache=cache)
+        frame = request.read_many(table, chosen, needed, most=None, named=named)
+        settings = {**work.settings(frame, depends), "alpha": alpha, "out": out, "cache": cache}
+        answer_strongest(form, frame, needed, known, strongest, work, settings)
         return
-    needed = [*known, *depending.columns(table)]
-    hint, named = "pass --top 1000 for the strongest pairs", depending.labels(table)
+    hint = "pass --top 1000 for the strongest pairs"
     frame = request.read_many(table, chosen, needed, hint=hint, named=named)
     if len(frame) - len(needed) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to compare; {why_few(frame)}.")

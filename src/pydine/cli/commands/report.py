@@ -31,6 +31,7 @@ def report(
     target: options.Target,
     *,
     chosen: options.Chosen,
+    depending: options.Depending,
     alpha: options.Alpha = 0.05,
     base: options.BaseOption = options.Base.auto,
     work: Distributed,
@@ -51,8 +52,9 @@ def report(
     if out.suffix.lower() not in ("", ".html", ".htm") and not out.is_dir():
         raise ValueError(f"{out}: a report is a page of HTML; end the name in .html.")
     check_places(file, out, overwrite=overwrite)
-    frame = request.read_many(table, chosen, needed=[target])
-    if len(frame) < 2:
+    apart = depending.columns(table)
+    frame = request.read_many(table, chosen, needed=[target, *apart], named=depending.labels(table))
+    if len(frame) - len(apart) < 2:
         raise ValueError(f"{frame.source} has no column to report on beside {target!r}; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs):
         from pydine.report import make_report, to_html
@@ -65,6 +67,7 @@ def report(
             seed=work.seed,
             n_jobs=work.n_jobs(frame),
             provenance=_provenance(file, out),
+            **depending.found(table),
         )
         page = to_html(content)
     for line in done_to(frame):

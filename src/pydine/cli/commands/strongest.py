@@ -65,30 +65,25 @@ class Strongest:
 def answer_strongest(
     form: Format,
     frame: Frame,
+    needed: list[str],
     given: list[str],
     asked: Strongest,
     work: Distributed,
-    *,
-    alpha: float,
-    out: Path | None,
-    cache: Path | None,
+    settings: dict[str, Any],
 ) -> None:
-    """Find and print them."""
-    frame = _without_labels(frame, given)
+    """Find and print them; columns that are `needed` are given, or say how rows depend on each other."""
+    frame = _without_labels(frame, needed)
+    del settings["random_state"]
+    settings["kinds"] = {name: kind for name, kind in settings["kinds"].items() if name in frame}
     with listening(frame.source) as said, work.running(work.jobs):
         from pydine.questions.wide import wide_information
 
         found = wide_information(
             frame,
             given or None,
-            alpha=alpha,
             top=asked.top,
             threshold=asked.threshold or 0.0,
-            out=out,
-            n_jobs=work.n_jobs(frame),
-            nan_policy="omit",
-            cache=cache,
-            kinds=frame.kinds,
+            **settings,
         )
     rows = lines_of(found.columns())
     counted = {"n_samples": found.n_samples, "n_dropped": found.n_dropped}

@@ -15,6 +15,7 @@ from pydine.latents.kinds.conditionals import Conditional, Context, fit_conditio
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.projection import Projection
 from pydine.latents.workshop import SPARE_DOF
+from pydine.sampling import Rows
 from pydine.types import FloatArray, IntArray
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View
@@ -57,8 +58,10 @@ class MixedMaker:
         learned = [entry for conditional in known.values() for entry in conditional.units]
         weights = [unit.nonlinear_weight for unit in learned] or [0.0]
         units = tuple(unit for unit in learned if unit.models)
-        found = _projected([p[1:] for p in x], [p[1:] for p in y], context.learned, units, float(np.mean(weights)))
-        return None if found is None else replace(found, codes=_codes(columns), rows=columns.sampling)
+        found = _projected(
+            [p[1:] for p in x], [p[1:] for p in y], context.learned, units, float(np.mean(weights)), columns.sampling
+        )
+        return None if found is None else replace(found, codes=_codes(columns))
 
 
 def _projected(
@@ -67,6 +70,7 @@ def _projected(
     z: FloatArray,
     units: tuple[object, ...],
     nonlinear: float,
+    rows: Rows,
 ) -> Latents | None:
     """Project functions of z (dz, n) out of residuals, and drop those that are linearly dependent within their side."""
     if not (x and y):
@@ -78,7 +82,14 @@ def _projected(
     n = unprojected.shape[1]
     values = functions(z) if n <= ROWS_KEPT else None
     projection = Projection.fit(
-        unprojected, z, functions, nonlinear=nonlinear, least_dof=len(pieces) + SPARE_DOF, dx=dx, values=values
+        unprojected,
+        z,
+        functions,
+        nonlinear=nonlinear,
+        least_dof=len(pieces) + SPARE_DOF,
+        dx=dx,
+        values=values,
+        rows=rows,
     )
     seconds = np.array([np.zeros(n) if piece.second is None else piece.second for piece, _ in pieces])
     steps = np.array([np.zeros((2, n)) if piece.step is None else piece.step for piece, _ in pieces])
@@ -96,11 +107,12 @@ def _projected(
         steps=steps,
         scores=keys if dz else None,
         view=View.of(np.vstack([keys, z]), dx, len(y)),
+        rows=rows,
     )
     kept = _independent(latents.both[:dx]), _independent(latents.both[dx:])
     if len(kept[0]) + len(kept[1]) == len(pieces):
         return latents
-    return _projected([x[i] for i in kept[0]], [y[i] for i in kept[1]], z, units, nonlinear)
+    return _projected([x[i] for i in kept[0]], [y[i] for i in kept[1]], z, units, nonlinear, rows)
 
 
 def _codes(columns: MixedColumns) -> tuple[IntArray, IntArray, IntArray] | None:

@@ -6,7 +6,7 @@ scikit-learn's terms.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from pydine.inputs.table import Question, Table
 from pydine.latents.plain import is_mixed
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
 from pydine.work.asking import ask_all
 from pydine.work.cache import UnitCache
@@ -164,17 +165,28 @@ class Judge:
     answers: dict[Query, Answer] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, features: Columns, y: FloatArray, kind: Kind, settings: Settings, kinds: Kinds | None = None) -> Judge:
-        """Of features and a target of this kind."""
+    def of(
+        cls,
+        features: Columns,
+        y: FloatArray,
+        kind: Kind,
+        settings: Settings,
+        kinds: Kinds | None = None,
+        rows: Rows = INDEPENDENT,
+        apart: Collection[int] = (),
+    ) -> Judge:
+        """Of features and a target of this kind; features that are set `apart` say how rows depend on each other."""
         ranks, periods = np.asarray(rankdata(features.values, axis=0), dtype=np.float64), periods_of(kinds)
         angles = [i for i, name in enumerate(features.names) if name in periods]
         ranks[:, angles] = features.values[:, angles]
         (known,), _, unclear = with_kinds([replace(features, values=ranks, levels={})], kinds)
-        if unclear:  # as good as constant
-            warn_left_out(unclear)
-            out = [i for i in range(len(known.names)) if known.where(i) in unclear]
-            known.values[:, out] = 0.0
-        table = Table.of([known.values, y[:, None]], kinds=[*(k or Kind.CONTINUOUS for k in known.kinds), kind])
+        said = {known.where(i) for i in apart}
+        if strange := {where: why for where, why in unclear.items() if where not in said}:
+            warn_left_out(strange)
+        out = [i for i in range(len(known.names)) if known.where(i) in unclear or i in apart]
+        known.values[:, out] = 0.0  # as good as constant
+        every = [*(k or Kind.CONTINUOUS for k in known.kinds), kind]
+        table = Table.of([known.values, y[:, None]], kinds=every, rows=rows)
         return cls(table, (len(known.names),), settings)
 
     def varying(self) -> set[int]:

@@ -33,7 +33,7 @@ from pydine.work.kept import Numbers
 
 # What p-values and strengths depend on beside the data.
 ROOMS = ("inputs", "kernels", "units", "latents", "bases", "nulls", "answers", "results")
-TEST_SOURCES = ("types.py", *(f"{room}/**/*.py" for room in ROOMS))
+TEST_SOURCES = ("types.py", "sampling.py", *(f"{room}/**/*.py" for room in ROOMS))
 A_TEST = 3e-3  # memory: seconds that a test takes, for each column of it beyond one
 WORTH_WORKERS, PORTION = (
     1.0,
@@ -134,6 +134,7 @@ class Tests:
         """Under which p-values are kept: by the code, and by the columns in any order."""
         digest = hashlib.blake2b(test_digest().encode(), digest_size=16)
         digest.update(repr(self.settings.ladder()).encode())
+        digest.update(self.table.rows.key)
         for mark in sorted(self.marks):
             digest.update(mark)
         return digest.hexdigest()

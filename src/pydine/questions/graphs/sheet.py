@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydine.answers.settings import Settings
 from pydine.inputs.angles import opened
 from pydine.inputs.checks import check_nan_policy, check_range
+from pydine.inputs.dependence import INDEPENDENTLY, Dependence
 from pydine.inputs.kinds import Kind, Kinds, periods_of, pooled
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import check_two_variables, read_variables
@@ -24,7 +25,7 @@ from pydine.types import RowArray
 from pydine.units.rows import SEED, row_marks
 from pydine.work.kept import Numbers
 
-Rows = NDArray[np.bool_]
+There = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +43,15 @@ class Sheet:
     places: RowArray
 
     @classmethod
-    def read(cls, data: Any, nan_policy: str, kinds: Kinds | None) -> Sheet:
-        """Read a frame, a mapping of columns or an array; with ``nan_policy="omit"``, values may be missing."""
+    def read(cls, data: Any, nan_policy: str, kinds: Kinds | None, said: Dependence = INDEPENDENTLY) -> Sheet:
+        """Read a frame, a mapping of columns or an array; with ``nan_policy="omit"``, values may be missing.
+
+        Where somebody has said how rows depend on each other, rows have all columns.
+        """
         check_nan_policy(nan_policy)
-        presence = Presence.read(data) if nan_policy == "omit" else None
+        presence = Presence.read(data) if nan_policy == "omit" and not said.is_said else None
         if presence is None or presence.is_complete():
-            table = read_variables(data, nan_policy=nan_policy, kinds=kinds).table
+            table = read_variables(data, nan_policy=nan_policy, kinds=kinds, dependence=said).table
         else:
             table = _with_gaps(presence, kinds)
         check_two_variables(len(table.columns))
@@ -72,7 +76,7 @@ class Sheet:
         ]
 
     @cached_property
-    def there(self) -> Rows:
+    def there(self) -> There:
         """Where values are not missing, shape (p, n)."""
         return np.isfinite(self.table.columns)
 
@@ -84,16 +88,14 @@ class Sheet:
     def resampled(self, number: int) -> Sheet:
         """The rows of a bootstrap sample, each once: a row that is there twice would pass for evidence.
 
-        Which rows depends on their values and the sample's number alone, not on the order of the rows.
+        Which rows depends on their values and the sample's number alone, not on the order of the rows. Clusters are
+        drawn whole.
         """
         columns = np.nan_to_num(self.table.columns, nan=np.inf)
         order = np.argsort(row_marks(columns), kind="stable")
-        n = len(order)
-        drawn = np.unique(np.random.default_rng((SEED, 37, number)).integers(0, n, n))
-        rows = np.sort(order[drawn])
-        return Sheet(
-            replace(self.table, columns=np.ascontiguousarray(self.table.columns[:, rows]), kept=None), self.places
-        )
+        rows = self.table.rows.resampled(order, np.random.default_rng((SEED, 37, number)))
+        columns = np.ascontiguousarray(self.table.columns[:, rows])
+        return Sheet(replace(self.table, columns=columns, kept=None, rows=self.table.rows.only(rows)), self.places)
 
     def likely(self) -> Likely:
         """Orders sets by how much dependence they may leave."""
@@ -121,14 +123,14 @@ class PartedTests:
 
     def _answered(self, asked: Sequence[Asked], answer: Callable[[Tests, Sequence[Asked]], Sequence[Any]]) -> list[Any]:
         """Questions that lack the same rows are answered together."""
-        parts: dict[bytes, tuple[Rows, list[Asked]]] = {}
+        parts: dict[bytes, tuple[There, list[Asked]]] = {}
         for one in asked:
-            rows: Rows = np.logical_and.reduce(self.sheet.there[[*one.pair, *one.given]])
+            rows: There = np.logical_and.reduce(self.sheet.there[[*one.pair, *one.given]])
             parts.setdefault(np.packbits(rows).tobytes(), (rows, []))[1].append(one)
         found: dict[Asked, Any] = {}
         for rows, some in parts.values():
             columns = np.nan_to_num(self.sheet.table.columns[:, rows])  # those that have gaps here are not asked about
-            table = replace(self.sheet.table, columns=columns, kept=None)
+            table = replace(self.sheet.table, columns=columns, kept=None)  # of independent rows: see `Sheet.read`
             found |= zip(some, answer(Tests(table, self.settings, self.sheet.marks), some), strict=True)
         return [found[one] for one in asked]
 

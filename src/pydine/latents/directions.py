@@ -32,7 +32,6 @@ class Directions:
     maps : tuple of ScoreMap
         One for each of d columns.
     loadings : ndarray, shape (k, d)
-        Each of length 1.
     """
 
     maps: tuple[ScoreMap, ...]

@@ -163,7 +163,9 @@ def fit(
 
             def ask(reduced: Question) -> Fit | Verdict:
                 answer = fit(reduced, settings, is_part=is_part)
-                return answer if isinstance(answer, Fit) else Verdict.NOTHING_LEFT
+                if not isinstance(answer, Fit | Verdict):
+                    raise TypeError("directions are continuous, and their answer is not of mixed kinds")
+                return answer
 
             return fit_reduced(question, workshop or settings.workshop(question.table), ask)
     trials = _tune(question, settings) if settings.tune else []

@@ -3,7 +3,7 @@
 python benchmarks/ablation.py [--seeds 1] [--jobs 2] [--fresh] [--renew] [--output FOLDER]
 
 The steps are those of `pydine.answers.steps`, left out by a setting of the engine. No accuracy is reported on these
-data elsewhere, except for columns of any kind, which have no other families.
+data elsewhere.
 """
 
 import common
@@ -21,8 +21,8 @@ import pandas as pd
 from scipy import special
 
 import known_shapes
-import mixed_tasks
 import own_families
+import own_mixed
 import own_shapes
 from harness.provenance import MIXED_ESTIMATES
 from pydine.answers.fitting import fit, information_of
@@ -126,7 +126,8 @@ def groups(seeds: int) -> list[Grid]:
         labels, numbers = {"dataset": tuple(settings)}, range(FIRST_SEED, FIRST_SEED + count * seeds)
         return Grid("I(X;Y|Z)", partial(chosen, draw, settings), labels, numbers, {"group": label})
 
-    shapes, families = tuple(own_shapes.SHAPES), tuple(own_families.FAMILIES)
+    shapes, families, pairs = map(tuple, (own_shapes.SHAPES, own_families.FAMILIES, own_mixed.PAIRS))
+    cuts = "one cut", "three cuts", "two numbers"
     sides = tuple(f"{name} {d} x {d}" for name in known_shapes.SIDES for d in (1, 3))
     return [
         *(grid(f"shapes, n = {n}", own_shapes.sample, name=shapes, n=(n,), dz=(0,)) for n in (500, 2000)),
@@ -144,13 +145,16 @@ def groups(seeds: int) -> list[Grid]:
         grid("the same wave of z", same_wave, 2, n=(500, 2000), dz=(1, 3), turns=(3.0, 7.0)),
         grid("the same sum of codes", same_sum, 2, n=(500, 2000), codes=(3, 5), modulus=(2, 3)),
         grid("linear z", linear_z, 3, n=(500,), dz=(20, 30)),
-        grid("labels, counts", mixed_tasks.sample, name=tuple(mixed_tasks.FAMILIES), given=mixed_tasks.GIVEN, n=(500,)),
+        grid("kinds", own_mixed.sample, 2, name=pairs, given=("nothing", "a label"), n=(500,)),
+        grid("kinds, cuts of z", own_mixed.sample, name=pairs, given=cuts, n=(500,)),
+        grid("kinds, smooth z", own_mixed.sample, name=pairs, given=("gradual",), n=(500,)),
+        grid("kinds, chances by z", own_mixed.sample, 2, name=tuple(own_mixed.SMOOTH), given=("its own",), n=(500,)),
     ]
 
 
 def estimate(data: Dataset, without: tuple[str, ...] = ()) -> Outcome:
     """The default estimate without some of its steps."""
-    question = read_question(data.x, data.y, data.z)
+    question = read_question(data.x, data.y, pd.DataFrame(data.z) if isinstance(data.z, dict) else data.z)
     found = information_of(fit(question, Settings(n_jobs=1, without=without)), question)
     return Outcome(found.value, *found.confidence_interval(0.95))
 

@@ -140,7 +140,7 @@ class MixedRows:
 
 def mixed_maker(settings: Settings) -> MixedMaker:
     """The maker of residuals for questions about columns of any kind, with these settings."""
-    return MixedMaker(settings.ladder(), settings.cache or UnitCache(), settings.n_jobs)
+    return MixedMaker(settings.ladder(), settings.cache or UnitCache(), settings.n_jobs, settings.without)
 
 
 class Tested(NamedTuple):
@@ -214,14 +214,14 @@ def fit_mixed_question(
         answer = MixedFit(question, columns, maker, MixedEstimate(value, error, flat, flat, {}), "gaussian")
         answer.__dict__["latents"] = latents  # known already
         return answer
-    apart = _apart(question, ("y", "x") if columns.is_swapped else ("x", "y"))
+    apart = _apart(question, ("y", "x") if columns.is_swapped else ("x", "y")) if settings.has("masses") else None
     estimate = fit_mixed(columns, maker) if apart is None else _chained(*apart, question, fit)
     if isinstance(estimate, Verdict):
         return estimate
     base = "table" if estimate.weights.get("table") == 1.0 else "mixed"
     found = MixedFit(question, columns, maker, estimate, base)
     is_known = base == "table" and not has_many(columns)
-    if is_part or is_known or max(len(columns.x), len(columns.y)) == 1:
+    if is_part or is_known or max(len(columns.x), len(columns.y)) == 1 or not settings.has("one by one"):
         return found
     one_by_one = _one_by_one(question, columns, fit)
     return one_by_one if isinstance(one_by_one, Verdict) else _weighed(found, one_by_one)

@@ -127,19 +127,21 @@ def _of_parts(columns: MixedColumns, latent: MixedColumns, maker: MixedMaker, de
 
     if depth < 0:
         return {}
-    whole = partial(fitted, -1)
-    found = label_by_label(columns, partial(fitted, depth), whole)
-    if depth > 0:
+    whole = partial(fitted, -1) if maker.has("realigned") else None
+    found = label_by_label(columns, partial(fitted, depth), whole) if maker.has("label by label") else {}
+    if depth > 0 and maker.has("part by part"):
         found |= on_either_side(latent, columns, partial(fitted, depth - 1), whole)
     return found
 
 
 def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> MixedEstimate:
-    plans = _plans(columns, "")
+    has_blind = maker.has("blind")
+    plans = _plans(columns, "", has_blind)
     found = _fitted(plans, maker)
     alone = [c for name in ALONE for c in found[name]]
-    if (latent := _of_latents(columns, alone)) is not None:
-        more = _plans(latent, LATENT)
+    latent = _of_latents(columns, alone) if maker.has("by latents") else None
+    if latent is not None:
+        more = _plans(latent, LATENT, has_blind)
         plans = {**plans, **more}
         found = {**found, **_fitted(more, maker)}
     folds = columns.sampling.folds(columns.outwards, maker.ladder.folds)
@@ -153,7 +155,9 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
     seen = np.array([nothing, *(seen for _, seen, _ in compared.values())])
     names, every, trust = ["none", *compared], held, np.ones(len(held))
     seeing = [c for name in EXCHANGED for c in found.get(name, [])]
-    parted = segmented(columns, latent, alone, seeing, folds) | _of_parts(columns, latent or columns, maker, depth)
+    parted = _of_parts(columns, latent or columns, maker, depth)
+    if maker.has("segments"):
+        parted = segmented(columns, latent, alone, seeing if maker.has("cleared") else [], folds) | parted
     for name, parts in parted.items():
         names, trust = [*names, name], np.append(trust, parts.trust)
         seen, every = np.vstack([seen, parts.in_sample]), np.vstack([every, parts.held_out])
@@ -165,7 +169,7 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
     counted = dict(zip(names, weights.tolist(), strict=True))
     of_all = blur(columns, models)
     known = {name: parts.blur for name, parts in parted.items() if parts.blur is not None}
-    blurred = sum(weight * known.get(name, of_all) for name, weight in counted.items())
+    blurred = maker.has("unlearned") * sum(weight * known.get(name, of_all) for name, weight in counted.items())
     value, error, hidden = balanced(in_sample, held_out, maker.ladder.folds, blurred, columns.sampling)
     return MixedEstimate(value, error, in_sample, held_out, counted, models, hidden, blurred)
 
@@ -204,7 +208,7 @@ def _fitted(plans: Mapping[str, _Plan], maker: MixedMaker) -> dict[str, list[Con
     return {name: [next(fitted) for _ in plan.asked] for name, plan in plans.items()}
 
 
-def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
+def _plans(columns: MixedColumns, suffix: str, has_blind: bool) -> dict[str, _Plan]:
     """The models to fit, by name: each side given z, given the other side and z, and given the other side alone."""
     plans: dict[str, _Plan] = {}
     for name, targets, others in (("y given x", columns.y, columns.x), ("x given y", columns.x, columns.y)):
@@ -219,7 +223,7 @@ def _plans(columns: MixedColumns, suffix: str) -> dict[str, _Plan]:
         if many[0] > many[1] or is_wide:
             continue  # the other side is easier to predict
         plans[f"{name}{suffix}"] = _Plan(given(others, columns.z), alone, other)
-        if columns.z:
+        if columns.z and has_blind:
             plans[f"{name}, without z{suffix}"] = _Plan(given(others), alone, other)
     return plans
 

@@ -29,7 +29,7 @@ LEAST_LEFT = 1e-12  # guard: least unexplained share of an entropy, for its loga
 
 def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     """Estimate the information between the sides of a question."""
-    table = fit_columns_table(columns)
+    table = fit_columns_table(columns) if maker.has("tables") else None
     if table is not None and table.trust == 1.0:
         held_out = table.ratios if table.held_out is None else table.held_out
         found = MixedEstimate(table.value, table.standard_error, table.ratios, held_out, {"table": 1.0})
@@ -81,7 +81,7 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     rows = (found.columns or columns).sampling
     effective = len(found.held_out) / rows.effect(found.held_out)[0]
     error = max(found.standard_error, least_error(value, bound, effective))
-    share = evidence(found.held_out, rows=rows)
+    share = evidence(found.held_out, rows=rows) if maker.has("residuals") else 1.0
     if share < 1.0 and (latents := maker.latents(columns)) is not None:
         labels = labels_of(columns)
         plain = closed_form(latents, bound) if labels is None else by_labels(*labels, latents, bound)

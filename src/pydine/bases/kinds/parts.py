@@ -69,7 +69,7 @@ def is_few(column: Column) -> bool:
     return isinstance(column, NominalColumn) and not isinstance(column, LevelsColumn)
 
 
-def label_by_label(columns: MixedColumns, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
+def label_by_label(columns: MixedColumns, fitted: LogRatios, pooled: LogRatios | None) -> dict[str, Parts]:
     """Separate models for each combination of labels in z, given the rest of z, and models of all rows, realigned.
 
     Empty if z has no labels, or too few rows of some combination.
@@ -86,7 +86,9 @@ def label_by_label(columns: MixedColumns, fitted: LogRatios, pooled: LogRatios) 
     return {name: parts for name, parts in found.items() if parts is not None}
 
 
-def on_either_side(columns: MixedColumns, raw: MixedColumns, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
+def on_either_side(
+    columns: MixedColumns, raw: MixedColumns, fitted: LogRatios, pooled: LogRatios | None
+) -> dict[str, Parts]:
     """Separate models for the rows on either side of the best cut, and models of all rows, realigned.
 
     Empty if z has no ordered column, or too many columns, or if the sides do not differ across any cut.
@@ -116,8 +118,10 @@ def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatio
     return Parts(in_sample, held_out, trust, blur)
 
 
-def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
+def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios | None) -> Parts | None:
     """Models of all rows after `realigned` has recoded every part; None if that changes nothing."""
+    if fitted is None:
+        return None
     trust *= smooth_step(float(np.bincount(part).min()), *PART_ROWS)
     is_many = any(isinstance(column, LevelsColumn) for column in (*columns.x, *columns.y))
     aligned = realigned(columns, part) if trust > 0.0 and not is_many else None

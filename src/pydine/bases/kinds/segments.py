@@ -44,7 +44,7 @@ def segmented(
     columns, latent : MixedColumns
         The columns as they are, and with numbers replaced by their latents given z, if z has an effect on them.
     alone, seeing : sequence of Conditional
-        Both sides given z, and given z and each other.
+        Both sides given z, and given z and each other; without the latter, z is not `cleared`.
     folds : sequence of HeldOut
         Rows that are held out together.
     """
@@ -58,7 +58,8 @@ def segmented(
         return {SEGMENTS: _held_out(number, codes, None, folds)}
     of_other = next(each for each in alone if each.column is other)
     chances = np.exp(of_other.alternatives.log_chances)
-    places = {CLEARED: cleared(next(each for each in seeing if each.column is number), of_other)}
+    numbers = [each for each in seeing if each.column is number]
+    places = {CLEARED: cleared(numbers[0], of_other)} if numbers else {}
     if latent is not None:
         places[SEGMENTS] = latent.x[0] if number is columns.x[0] else latent.y[0]
     return {name: _held_out(place, codes, chances, folds) for name, place in places.items()}

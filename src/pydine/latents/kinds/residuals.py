@@ -31,6 +31,11 @@ class MixedMaker:
     ladder: LadderSettings
     cache: UnitCache
     n_jobs: int | None = None
+    without: tuple[str, ...] = ()  # steps that are left out, for measurements
+
+    def has(self, step: str) -> bool:
+        """Whether a step is not left out."""
+        return step not in self.without
 
     def conditionals(self, asked: Sequence[tuple[Column, Context]]) -> list[Conditional]:
         """Columns, each given a context, cross-fitted."""

@@ -16,7 +16,7 @@ LETTERS = np.array(["a", "b", "c"])
 def moved(number, labels, z):
     """What is hidden of a number that z moves, in nats."""
     columns = MixedColumns.of(read_question(LETTERS[labels], number, z))
-    return by_densities(columns, mixed_maker(Settings().seeded()), depth=-1).blur
+    return by_densities(columns, mixed_maker(Settings().seeded()), in_parts=False).blur
 
 
 def sample(seed, n=300):

@@ -39,7 +39,6 @@ from pydine.types import FloatArray
 LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
-DEPTH = 1  # answer: levels of nested cuts through z
 # answer: a correction for what is still to be learned, and its standard errors downwards and upwards, each as a share
 # of the optimism (in-sample less held-out mean log-ratio). The median error is 0 on eleven families of our own, given
 # nothing, labels, and numbers whose effect changes at one place, at two, or smoothly.
@@ -104,11 +103,14 @@ class MixedEstimate:
         return below, float(np.hypot(above, self.hidden))
 
 
-def by_densities(columns: MixedColumns, maker: MixedMaker, depth: int = DEPTH) -> MixedEstimate:
-    """The estimate by densities of each side given the other; it does not depend on which side was called x."""
+def by_densities(columns: MixedColumns, maker: MixedMaker, in_parts: bool = True) -> MixedEstimate:
+    """The estimate by densities of each side given the other; it does not depend on which side was called x.
+
+    Without `in_parts`, there are only models of all rows.
+    """
     if not columns.is_swapped:
-        return _by_densities(columns, maker, depth)
-    found = _by_densities(columns.swapped(), maker, depth)
+        return _by_densities(columns, maker, in_parts)
+    found = _by_densities(columns.swapped(), maker, in_parts)
     return replace(found, weights={_exchanged(name): weight for name, weight in found.weights.items()})
 
 
@@ -118,23 +120,22 @@ def _exchanged(name: str) -> str:
     return EXCHANGED.get(head, head) + comma + rest
 
 
-def _of_parts(columns: MixedColumns, latent: MixedColumns, maker: MixedMaker, depth: int) -> dict[str, Parts]:
-    """Log-ratios by models of parts of the rows, by name; in `latent`, numbers are replaced by latents given z."""
+def _of_parts(columns: MixedColumns, latent: MixedColumns, maker: MixedMaker) -> dict[str, Parts]:
+    """Log-ratios by models of parts of the rows, by name; in `latent`, numbers are replaced by latents given z.
 
-    def fitted(cuts: int, some: MixedColumns) -> tuple[FloatArray, FloatArray, float]:
-        found = by_densities(some, maker, cuts)
+    A part is taken apart again, until its rows are few or no cut stands out.
+    """
+
+    def fitted(in_parts: bool, some: MixedColumns) -> tuple[FloatArray, FloatArray, float]:
+        found = by_densities(some, maker, in_parts)
         return found.in_sample, found.held_out, found.blur
 
-    if depth < 0:
-        return {}
-    whole = partial(fitted, -1) if maker.has("realigned") else None
-    found = label_by_label(columns, partial(fitted, depth), whole) if maker.has("label by label") else {}
-    if depth > 0 and maker.has("part by part"):
-        found |= on_either_side(latent, columns, partial(fitted, depth - 1), whole)
-    return found
+    parted, whole = partial(fitted, True), partial(fitted, False) if maker.has("realigned") else None
+    found = label_by_label(columns, parted, whole) if maker.has("label by label") else {}
+    return found | (on_either_side(latent, columns, parted, whole) if maker.has("part by part") else {})
 
 
-def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> MixedEstimate:
+def _by_densities(columns: MixedColumns, maker: MixedMaker, in_parts: bool) -> MixedEstimate:
     has_blind = maker.has("blind")
     plans = _plans(columns, "", has_blind)
     found = _fitted(plans, maker)
@@ -155,7 +156,7 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
     seen = np.array([nothing, *(seen for _, seen, _ in compared.values())])
     names, every, trust = ["none", *compared], held, np.ones(len(held))
     seeing = [c for name in EXCHANGED for c in found.get(name, [])]
-    parted = _of_parts(columns, latent or columns, maker, depth)
+    parted = _of_parts(columns, latent or columns, maker) if in_parts else {}
     if maker.has("segments"):
         parted = segmented(columns, latent, alone, seeing if maker.has("cleared") else [], folds) | parted
     for name, parts in parted.items():

@@ -6,7 +6,9 @@ A constant stands beside its use, and the comment behind or above it begins with
 
     answer:  another value gives other estimates or p-values; the comment says why this one
     guard:   keeps arithmetic in range; ordinary data do not come near it
+    precision: how finely something is computed; half or twice of it moves no answer by a tenth of a standard error
     memory:  bounds memory or time; no answer depends on it
+    words:   when a sentence is said; no number depends on it
     fact:    mathematics, or a name for something; there was nothing to choose
 
 The page lists the first by itself, so that what shapes an answer is seen in one place, apart from the rest.
@@ -24,11 +26,13 @@ from typing import NamedTuple
 CHECKOUT = Path(__file__).parents[1]
 PACKAGE = CHECKOUT / "src" / "pydine"
 PAGE = CHECKOUT / "docs" / "choices.md"
-ROOMS = ("kernels", "units", "work", "latents", "bases", "nulls", "answers", "questions")
+ROOMS = ("inputs", "kernels", "units", "work", "latents", "bases", "nulls", "answers", "questions")
 KINDS = {
     "answer": "What shapes an answer",
+    "precision": "How finely something is computed",
     "guard": "What keeps arithmetic in range",
     "memory": "What bounds memory and time",
+    "words": "When a sentence is said",
     "fact": "",
 }
 INTRODUCTION = """# Numbers that were chosen
@@ -53,7 +57,8 @@ class Choice(NamedTuple):
 
 def choices(package: Path = PACKAGE) -> list[Choice]:
     """All numerical constants of the rooms, in the order of their files; the kind is "" where a comment names none."""
-    files = (path for room in ROOMS for path in sorted((package / room).rglob("*.py")))
+    rooms = (path for room in ROOMS for path in sorted((package / room).rglob("*.py")))
+    files = (package / "sampling.py", *(path for path in rooms if path.parent.name != "files"))
     sources = ((path.relative_to(package).as_posix(), path.read_text(encoding="utf-8")) for path in files)
     return [choice for file, source in sources for choice in of_file(file, source)]
 

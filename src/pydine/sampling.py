@@ -37,7 +37,7 @@ NOISE = 2.5  # answer: standard errors of an autocorrelation that are chance, as
 LARGEST_AUTOCORRELATION = 0.98  # guard: for 1 less it to be divided by
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
-FEW_CLUSTERS = 10  # with less, intervals are very wide, and a resampled table has hardly any
+FEW_CLUSTERS = 10  # words: with less, intervals are very wide, and a resampled table has hardly any
 SMALLEST = float(np.finfo(np.float64).tiny)  # guard: values that do not vary have a variance of nothing
 
 

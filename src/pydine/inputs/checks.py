@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.columns import Columns
 
-# Rows that are needed beyond the number of columns, for the covariance to have degrees of freedom left.
+# guard: rows that are needed beyond the number of columns, for the covariance to have degrees of freedom left.
 SPARE_ROWS = 10
 # answer: most directions of a side; one with more columns is reduced to those that stand out. Flows of so many columns
 # given each other take a second, and hardly any shape is learned of more.
 MOST_DIRECTIONS = 20
 TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
-# A column has ties to speak of when more than this share of its rows have a value in common with another row.
+# words: a column has ties to speak of when more than this share of its rows have a value in common with another row.
 TIED_SHARE = 0.05
-# Sums of squares of what lies between stay clear of float64's overflow and underflow, whatever n.
+# guard: sums of squares of what lies between stay clear of float64's overflow and underflow, whatever n.
 SMALLEST_SPREAD, LARGEST_VALUE = 1e-140, 1e140
 
 Kept = NDArray[np.bool_] | None  # which rows are left, if not all

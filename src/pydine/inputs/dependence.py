@@ -18,10 +18,10 @@ from pydine.inputs.kinds import Kind
 from pydine.sampling import FEW_CLUSTERS, INDEPENDENT, Clusters, Rows, Series
 from pydine.types import FloatArray, IntArray
 
-FEWEST_CLUSTERS = 3  # that folds need
-NOTICEABLE, ERRORS = 0.1, 4.0  # a serial correlation to speak of, and in standard errors
+FEWEST_CLUSTERS = 3  # guard: that folds need
+NOTICEABLE, ERRORS = 0.1, 4.0  # words: a serial correlation to speak of, and in standard errors
 
-ROWS_EACH = 2.0  # of a subject, on average, from which on it is worth a word
+ROWS_EACH = 2.0  # words: of a subject, on average, from which on it is worth a word
 
 
 class FewClustersWarning(UserWarning):

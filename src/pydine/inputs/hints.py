@@ -17,7 +17,7 @@ from pydine.types import FloatArray
 
 __all__ = ["DATES", "SUBJECTS", "code_hint", "far_value", "hint_of", "last_word"]
 
-FAR = 20.0  # interquartile ranges from the median, from which on a value may be a code such as 9999
+FAR = 20.0  # words: interquartile ranges from the median, from which on a value may be a code such as 9999
 LEAST_SERIAL = 20  # fact: rows without a gap from which on numbers look like serial ones
 # fact: words of names whose numbers are labels
 CODES = frozenset(

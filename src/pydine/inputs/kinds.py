@@ -49,12 +49,12 @@ __all__ = [
     "pooled",
 ]
 
-COARSE = 1.0 / 30.0  # probability that two rows have the same value, from which on a column has steps
-ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.05, 10, 10.0  # rows of a point mass, and how much more than is usual
-MOST_ATOMS = 10  # more of them are steps like others
-LEVEL_ROWS = 10  # rows of a label that stands by itself, if labels are few
-MOST_LEVELS = 24  # labels that are few: each has an indicator, and a yes/no question about it
-REPEATED = 3.0  # times that a label comes up on average, if it is none of an identifier
+COARSE = 1.0 / 30.0  # answer: probability that two rows have the same value, from which on a column has steps
+ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.05, 10, 10.0  # answer: rows of a point mass, and how much more than is usual
+MOST_ATOMS = 10  # answer: more of them are steps like others
+LEVEL_ROWS = 10  # answer: rows of a label that stands by itself, if labels are few
+MOST_LEVELS = 24  # answer: labels that are few: each has an indicator, and a yes/no question about it
+REPEATED = 3.0  # words: times that a label comes up on average, if it is none of an identifier
 
 
 class Kind(StrEnum):

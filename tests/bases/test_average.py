@@ -57,7 +57,7 @@ class TestWeights:
 
     def test_a_base_that_falls_short_of_nothing_promises_no_more(self):
         plain = replace(PLAIN, value=-0.1, chance=0.2)
-        np.testing.assert_array_equal(plain.promise, plain.held_out)
+        np.testing.assert_array_equal(plain.adjusted_held_out, plain.held_out)
 
     @pytest.mark.slow
     def test_twenty_columns_of_few_rows_stay_gaussian(self):

@@ -23,7 +23,7 @@ from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.raw import raw
 from pydine.latents.ties import without_ties
-from pydine.latents.workshop import Workshop
+from pydine.latents.workshop import SPARE_DOF, Workshop
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # the paper's flows are imported only where they are used
 FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
 RESOLVED = 1.0 / 3.0  # answer: power of the number of rows by which they show details of a density (Scott 1979)
-SPARE_ROWS = 10  # answer: least degrees of freedom outside of a fold, beside one for each latent
 
 
 class Part(NamedTuple):
@@ -62,7 +61,7 @@ def fit_bases(
     corrected = settings.algorithm != "paper" and settings.has("bias")
     gaussian = GaussianBase(folds, corrected).fit(latents.seen())
     alone = (Part(1.0, *fitted, gaussian),)
-    too_few = int(np.ceil((sum(question.dimensions[:2]) + SPARE_ROWS) * folds / (folds - 1) - latents.dof))
+    too_few = int(np.ceil((sum(question.dimensions[:2]) + SPARE_DOF) * folds / (folds - 1) - latents.dof))
     if too_few > 0 and settings.base not in ("auto", "gaussian"):
         raise ValueError(
             f"base={settings.base!r} learns from a part of the rows and needs about {too_few} more than the "
@@ -78,7 +77,7 @@ def fit_bases(
     plain = gaussian if some is None else GaussianBase(folds).fit(latents.only(some).seen())
     # What another projection of z costs is no evidence of a shape, so others compete with the better of two Gaussians.
     same = plain if by_column[1] is latents else GaussianBase(folds).fit(_some(by_column[1], some).seen())
-    plain = max(plain, same, key=lambda base: float(base.promise.sum()))
+    plain = max(plain, same, key=lambda base: float(base.adjusted_held_out.sum()))
     stack, student, sharp = _shapes(by_column, some, settings, plain, same)
     seen = _some(sharp[1], some).seen()
     shapes = [(sharp, stack.as_base("mixture"))]

@@ -20,6 +20,7 @@ from pydine.answers.settings import Settings
 from pydine.bases.average import pooled
 from pydine.bases.base import LogRatio
 from pydine.bases.learning import (
+    SENSITIVITY_ROWS,
     Learned,
     between,
     gaussian_sensitivity,
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     from pydine.answers.mixed import MixedFit
     from pydine.latents.paper import PaperFlow
     from pydine.work.tuning import Trial
-
-SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
 
 
 @dataclass(frozen=True)

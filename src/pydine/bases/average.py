@@ -21,13 +21,14 @@ def weights_of(bases: Sequence[FittedBase], rows: Rows = INDEPENDENT) -> FloatAr
     """Weights of several bases, ordered from plain to rich, shape (bases,).
 
     A richer base takes over from the average of the plainer ones by the `evidence` of held-out rows. What a plain base
-    loses to the noise of its estimated covariance does not count as a gain of the others (`FittedBase.promise`).
+    loses to the noise of its estimated covariance does not count as a gain of the others
+    (`FittedBase.adjusted_held_out`).
     """
-    weights, held = np.ones(1), bases[0].promise
+    weights, held = np.ones(1), bases[0].adjusted_held_out
     for base in bases[1:]:
-        share = evidence(base.promise - held, rows=rows)
+        share = evidence(base.adjusted_held_out - held, rows=rows)
         weights = np.append(weights * (1.0 - share), share)
-        held = (1.0 - share) * held + share * base.promise
+        held = (1.0 - share) * held + share * base.adjusted_held_out
     return weights
 
 

@@ -77,7 +77,7 @@ class FittedBase:
         return self.evaluate()
 
     @property
-    def promise(self) -> FloatArray:
+    def adjusted_held_out(self) -> FloatArray:
         """Held-out log-ratios, plus what the noise of estimated parameters costs, as far as it is known; shape (n,).
 
         A covariance of many columns that is learned from few rows predicts other rows badly, and any model of smaller

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.base import FittedBase, mixed
+from pydine.bases.base import FittedBase
 from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.mixture import MixtureBase
@@ -17,7 +17,6 @@ from pydine.bases.student import StudentBase
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
-from pydine.units.evidence import evidence
 from pydine.units.ladder import LadderSettings
 from pydine.units.unit import MARGINAL, FittedUnit
 from pydine.work.cache import UnitCache, fit_units
@@ -54,7 +53,7 @@ class FlowBase:
         """Fit the flows, and add them to a stack of models of the same latents."""
         dx, dy, _ = latents.dimensions
         flows = _Direction("y" if dy <= dx else "x", latents, self)
-        part = evidence(_joined(stack, flows.most()) - stack.held_out, rows=latents.rows)
+        part = stack.evidence_of(flows.most())
         return (stack.joined_by(flows.member(), part) if part > 0.0 else stack).as_base("flow")
 
 
@@ -147,8 +146,3 @@ class _Direction:
         signed += [(unit, -1.0, fitted) for unit, fitted in self._alone[0]]
         ratio = _DirectionRatio(self._columns.maps, signed)
         return Member(self._name, ratio, self.held_out(), ratio(self._latents.both, self._latents.z))
-
-
-def _joined(stack: Stack, ratios: FloatArray) -> FloatArray:
-    """Held-out log-ratios (n,) of a stack with one more member, whose own log-ratios are `ratios` (n,)."""
-    return mixed(np.array([stack.held_out, ratios]), stack.folds)[0]

@@ -27,6 +27,7 @@ from pydine.bases.base import LogRatio
 from pydine.types import FloatArray
 
 STEP = 0.05  # guard: of the finite differences that approximate derivatives with respect to latents
+SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
 # answer: relative variance of the noise left in a latent for each nat that may be unlearned, and standard errors of
 # that: downwards (what both sides miss of z alike does not dilute) and upwards.
 LEFT, LEFT_BELOW, LEFT_ABOVE = 0.19, 0.1, 0.3

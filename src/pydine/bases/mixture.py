@@ -16,7 +16,7 @@ from pydine.bases.gaussian import GaussianBase
 from pydine.bases.stack import Member, Stack
 from pydine.bases.student import StudentBase
 from pydine.kernels.gaussians import fit_gaussians, gaussians_log_ratio, split_gaussians
-from pydine.kernels.mixing import mixture_log_density, mixture_weights
+from pydine.kernels.mixing import best_mixture, mixture_log_density
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.sampling import INDEPENDENT, HeldOut, Rows
@@ -205,7 +205,7 @@ def _climbed(
     """
     steps: list[tuple[Model, ...]] = []
     trust: list[float] = []
-    held, best = plain, [_best(plain)]
+    held, best = plain, [best_mixture(plain)]
 
     def added(below: int) -> float:
         gains = best[min(below + LOOK_AHEAD, len(best) - 1)] - best[below]
@@ -214,7 +214,7 @@ def _climbed(
     for step in fold.steps():
         steps.append(step)
         held = np.vstack([held, *(model.log_ratio(fold.held, dx) for model in step)])
-        best.append(_best(held))
+        best.append(best_mixture(held))
         if len(steps) >= LOOK_AHEAD:
             trust.append(added(len(trust)))
             if trust[-1] == 0.0:
@@ -223,12 +223,6 @@ def _climbed(
         trust.append(added(len(trust)))
     counted = [share for share in trust if share > 0.0]
     return steps[: len(counted)], counted
-
-
-def _best(held: FloatArray) -> FloatArray:
-    """Log-ratios (n,) of rows under the mixture of models (members, n) that predicts them best."""
-    best: FloatArray = mixture_log_density(held, mixture_weights(held))
-    return best
 
 
 def _averaged(ratios: FloatArray) -> FloatArray:

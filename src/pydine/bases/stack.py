@@ -17,6 +17,7 @@ from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.sampling import HeldOut, Rows
 from pydine.types import FloatArray, must_fit
+from pydine.units.evidence import evidence
 
 # answer: EM leaves traces of weights that tend to 0, and the mixture is as good without them: weights below the first
 # number are set to 0, those from the second on are kept, and those between them shrink smoothly.
@@ -116,6 +117,11 @@ class Stack:
         weights /= weights.sum()
         seen = mixture_log_density(np.array([member.seen for member in self.members]), weights)
         return replace(self, held_out=ratios, seen=seen, weights=weights)
+
+    def evidence_of(self, held_out: FloatArray) -> float:
+        """How far the stack with one more member counts, whose held-out log-ratios are (n,): from 0 to 1."""
+        joined = mixed(np.array([self.held_out, held_out]), self.folds)[0]
+        return evidence(joined - self.held_out, rows=self.rows)
 
     def joined_by(self, member: Member, part: float) -> Stack:
         """The average of the stack with one more member, of weight `part` between 0 and 1, and the stack without it."""

@@ -14,13 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
-from pydine.bases.base import mixed
 from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.stack import Member, Stack
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, must_fit
-from pydine.units.evidence import evidence
 
 ORDERS = 1, 2, 3  # answer: periods of the fastest wave; shapes that are finer are left to mixtures and flows
 GRID = 48  # guard: places on either side at which the density is summed, many for each period
@@ -106,9 +104,7 @@ def with_waves(stack: Stack, latents: Latents) -> Stack:
         for rows, away in stack.folds:
             held[rows] = WaveRatio.fit(np.delete(u, away, axis=1), order, around).of(u[:, rows])
         ratio = WaveRatio.fit(u, order, around, maps)
-        joined = mixed(np.array([stack.held_out, held]), stack.folds)[0]
-        part = evidence(joined - stack.held_out, rows=latents.rows)
-        if part > 0.0:
+        if (part := stack.evidence_of(held)) > 0.0:
             stack = stack.joined_by(Member(f"waves of order {order}", ratio, held, ratio.of(u)), part)
     return stack
 

@@ -19,8 +19,6 @@ SPARE_ROWS = 10
 # given each other take a second, and hardly any shape is learned of more.
 MOST_DIRECTIONS = 20
 TRANSPOSE_HINT = " (a matrix with observations as columns needs transposing)"
-# words: a column has ties to speak of when more than this share of its rows have a value in common with another row.
-TIED_SHARE = 0.05
 # guard: sums of squares of what lies between stay clear of float64's overflow and underflow, whatever n.
 SMALLEST_SPREAD, LARGEST_VALUE = 1e-140, 1e140
 

@@ -116,6 +116,12 @@ def exponential(value):
     return exp(value)
 
 
+def best_mixture(log_densities: FloatArray) -> FloatArray:
+    """Log-densities (n,) of rows under the mixture of models (models, n) that predicts them best, in nats."""
+    best: FloatArray = mixture_log_density(log_densities, mixture_weights(log_densities))
+    return best
+
+
 def smooth_step(value: float, low: float, high: float) -> float:
     """0 up to `low`, 1 from `high` on, and a smooth rise in between."""
     t = min(max((value - low) / (high - low), 0.0), 1.0)

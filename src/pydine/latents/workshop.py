@@ -29,7 +29,7 @@ from pydine.work.tasks import UnitTask
 MADE_BYTES = (
     64 << 20
 )  # memory: of latents that a workshop for tests keeps, for the next question given the same columns
-SPARE_DOF = 10  # answer: degrees of freedom that the functions of z leave, beside one for each latent
+SPARE_DOF = 10  # answer: degrees of freedom that functions of z, and folds, leave beside one for each latent
 
 
 class Made(NamedTuple):

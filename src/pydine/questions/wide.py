@@ -29,6 +29,7 @@ from pydine.disk import replacing
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import Variables, read_variables
+from pydine.nulls.pvalues import LARGEST_CORRELATION
 from pydine.nulls.tiles import Tiles
 from pydine.questions.streamed.refining import sample_of, warn_sampled
 from pydine.results.wide import WideInformation
@@ -39,7 +40,6 @@ from pydine.work.execution import arrivals
 from pydine.work.threads import one_thread
 
 TILE = 512  # memory: columns on each side
-ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 MOST_BYTES = 1 << 28  # answer: of a table that is not in memory; of a larger one a sample of the rows is read
 ROWS_OF_A_GROUP = 1 << 17  # memory: pairs that are written at a time
 ROUNDING = 1e-9  # guard: what a bound is widened by
@@ -235,7 +235,7 @@ def _tested(tiles: Tiles, n_jobs: int | None, progress: bool | None) -> Iterator
 
     def test(tile: tuple[slice, slice]) -> _Tile:
         correlations = tiles.correlations(*tile)
-        correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
+        correlations[np.abs(correlations) > LARGEST_CORRELATION] = 1.0
         pvalues = tiles.test(*tile, correlations)
         pvalues[correlations == 1.0] = Verdict.INFINITE.pvalue
         return _Tile(*tile, correlations, pvalues)

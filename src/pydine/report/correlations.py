@@ -10,14 +10,13 @@ from scipy.stats import chi2
 from scipy.stats import t as student_t
 
 from pydine.bases.closed_form import pair_information, wishart_bias
+from pydine.inputs.checks import SPARE_ROWS
 from pydine.inputs.kinds import MOST_LEVELS, Kind, pooled
 from pydine.latents.scores import ScoreMap
 from pydine.results import PairwiseInformation
 from pydine.types import FloatArray
 
 __all__ = ["partial_correlations"]
-
-SPARE_ROWS = 10  # rows that partial correlations need, beside one for each column
 
 
 def partial_correlations(

@@ -37,7 +37,6 @@ STEPS, MISSING = 65534, 65535  # of a 16-bit number
 SHOWN_RANKS = 25
 SHOWN_COLUMNS = 25
 LONGEST_RANKED = 20  # letters of a name beside its strip: beginnings and ends are what differs
-COLUMNS_HEADER = ["column", "kind", "min", "median", "max", "distinct", "missing", "remarks"]
 FEW_ROWS = "There are too few rows to hold some out."
 ONLY_LABELS = "The other columns are labels, which the flow of a column of numbers is not given here."
 P_ALONE = '<th scope="col" class="number wide">p</th>'

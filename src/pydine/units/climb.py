@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
+from pydine.kernels.mixing import best_mixture, total
 from pydine.types import FloatArray
 from pydine.units.evidence import NEGLIGIBLE, evidence
 from pydine.units.folds import Fold
@@ -35,7 +35,7 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
     little time is spent on networks. One that adds little counts in part, so that no single row decides.
     """
     densities = [fold.marginal_density]
-    held = mixture_of(densities)
+    held = best_mixture(np.array(densities))
     models: list[Model] = []
     kept: list[Rung] = []
     trusted: dict[str, float] = {}
@@ -45,7 +45,7 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
             continue
         model, steps = fold.fit(rung, watched=True)
         density = fold.density_of(model)
-        with_it = mixture_of([*densities, density])
+        with_it = best_mixture(np.array([*densities, density]))
         if rung.name not in trusted:
             trusted[rung.name] = evidence(with_it - held, fold.share, fold.rows_held)
         if trusted[rung.name] == 0.0:
@@ -75,13 +75,6 @@ def needed_of(densities: list[FloatArray], likelihood: float) -> list[int]:
     needed = list(range(len(densities) - 1))
     for j in needed[1:]:
         others = [i for i in needed if i != j]
-        if total(mixture_of([densities[0], *(densities[1 + i] for i in others)])) > likelihood - NEGLIGIBLE:
+        if total(best_mixture(np.array([densities[0], *(densities[1 + i] for i in others)]))) > likelihood - NEGLIGIBLE:
             needed = others
     return needed
-
-
-def mixture_of(densities: list[FloatArray]) -> FloatArray:
-    """Log-densities (n,) of rows under the mixture of models that predicts them best, in nats."""
-    models = np.array(densities)
-    mixture: FloatArray = mixture_log_density(models, mixture_weights(models))
-    return mixture

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from pydine.bases.kinds.blur import left_to_learn
-from pydine.bases.kinds.densities import MixedEstimate, balanced, timidity
+from pydine.bases.kinds.densities import MixedEstimate, balanced, variance_inflation
 from pydine.bases.kinds.tables import fit_table
 from pydine.inputs.reading import read_question
 from pydine.latents.kinds.question import MixedColumns
@@ -24,14 +24,14 @@ def test_the_variance_of_timid_ratios_is_restored(share):
     rows = np.repeat(true, np.rint(1000 * chances).astype(int))
     drawn = np.log1p(0.75 * np.expm1(rows))  # a quarter of independence
     information = rows.mean()
-    assert timidity(rows, information) == pytest.approx(1.0)
+    assert variance_inflation(rows, information) == pytest.approx(1.0)
     assert drawn.var() < 0.75 * rows.var()
-    assert timidity(drawn, information) * drawn.var() == pytest.approx(rows.var(), rel=0.15)
+    assert variance_inflation(drawn, information) * drawn.var() == pytest.approx(rows.var(), rel=0.15)
 
 
 def test_ratios_that_are_not_timid_keep_their_variance():
-    assert timidity(np.array([0.5, -1000.0]), 0.1) == 1.0
-    assert timidity(np.zeros(3), 0.0) == 1.0
+    assert variance_inflation(np.array([0.5, -1000.0]), 0.1) == 1.0
+    assert variance_inflation(np.zeros(3), 0.0) == 1.0
 
 
 def test_the_error_of_what_is_learned():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pydine.bases.kinds.ratios import MixedModels
+from pydine.bases.learning import SENSITIVITY_ROWS, STEP
 from pydine.latents.kinds.column import Place
 from pydine.latents.kinds.conditionals import Conditional
 from pydine.latents.kinds.continuous import ContinuousColumn
@@ -19,8 +20,6 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 from pydine.units.stacking import DERIVATIVES
 
-ROWS = 300  # answer: over which the mean square of a derivative is taken
-STEP = 0.05  # guard: of the finite differences that approximate derivatives with respect to normal scores
 LEAST_MOVED = 0.02  # guard: least difference of two latents, which is divided by
 
 
@@ -35,7 +34,7 @@ def blur(columns: MixedColumns, models: MixedModels) -> float:
     """
     if not columns.z:
         return 0.0
-    some, total = some_of(columns.outwards, ROWS), 0.0
+    some, total = some_of(columns.outwards, SENSITIVITY_ROWS), 0.0
     for conditional in models.alone:
         number = conditional.column
         if isinstance(number, ContinuousColumn):

@@ -250,7 +250,7 @@ def balanced(
     mean, optimism = float(rows.mean()), float(in_sample.mean() - held_out.mean())
     unlearned, noise = max(optimism, 0.0), blurred / (1.0 + SATURATION * blurred)
     effect = sampling.effect(rows)[0]
-    variance = (float(rows.var()) * timidity(held_out, mean) + share * unlearned) * effect / len(rows)
+    variance = (float(rows.var()) * variance_inflation(held_out, mean) + share * unlearned) * effect / len(rows)
     left, below, above = (np.array(pair) for pair in zip(UNLEARNED, BLURRED, strict=True))
     return (
         float(mean + left @ [unlearned, noise]),
@@ -259,7 +259,7 @@ def balanced(
     )
 
 
-def timidity(held_out: FloatArray, information: float) -> float:
+def variance_inflation(held_out: FloatArray, information: float) -> float:
     """By what factor, at least 1, the variance of true log-ratios exceeds that of these, for this information in nats.
 
     Models that are learned from few rows are drawn towards independence, and so are their log-ratios: that lowers
@@ -267,6 +267,6 @@ def timidity(held_out: FloatArray, information: float) -> float:
     the mean of exp(-L) - 1 + L, which is about L^2 / 2, is the information too. If that of held-out rows falls short
     of it, so does their variance, by about the same factor.
     """
-    with np.errstate(over="ignore"):  # of rows that were thought impossible: then ratios are anything but timid
+    with np.errstate(over="ignore"):  # of rows that were thought impossible, whose ratios are far from 0
         spread = float((np.expm1(-held_out) + held_out).mean())
     return max(information / max(spread, SMALLEST_SPREAD), 1.0)

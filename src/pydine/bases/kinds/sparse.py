@@ -147,8 +147,8 @@ def mixing(likelihoods: FloatArray, number: FloatArray, start: FloatArray) -> Fl
         slopes = likelihoods / np.maximum(likelihoods @ shares, LEAST_LIKELIHOOD)[:, None]
         best = nnls(np.vstack([slopes * root, np.full(len(shares), STRICT)]), target, maxiter=100 * len(shares))[0]
         step, length = best / best.sum() - shares, 1.0
-        promise = float(weights @ (slopes @ step))
-        while gained(shares + length * step) < now + 0.1 * length * promise and length > SHORTEST:
+        expected_gain = float(weights @ (slopes @ step))
+        while gained(shares + length * step) < now + 0.1 * length * expected_gain and length > SHORTEST:
             length *= 0.5
         fresh = np.maximum(shares + length * step, 0.0)
         shares, before = fresh / fresh.sum(), now

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pydine.inputs.kinds import Kind, atoms_of
+from pydine.kernels.densities import INVERSE_SQRT_2PI
 from pydine.kernels.normal import quantiles
 from pydine.latents.kinds.column import PLACES, Alternatives, Cells, Column, Piece, Residual, between
 from pydine.latents.scores import ScoreMap
@@ -16,7 +17,6 @@ from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
 
 SMALLEST_MASS = 1e-7  # guard: probability of a step below which it is treated as a point
-INVERSE_SQRT_2PI = 0.3989422804014327  # fact
 
 
 class OrdinalColumn(Column):

@@ -23,6 +23,7 @@ from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import analytic_test, in_sample, pairwise_test
 from pydine.nulls.moments import combined
+from pydine.nulls.pvalues import LARGEST_CORRELATION
 from pydine.nulls.screening import not_gaussian
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs
 from pydine.results import InformationEstimate
@@ -36,7 +37,6 @@ from pydine.work.tasks import UnitTask
 if TYPE_CHECKING:
     from pydine.inputs.streams import Sample
 
-ALMOST_ONE = 1.0 - 1e-12  # guard: a correlation of more than this is one
 # answer: rows times pairs up to which every pair given others has its own projection: those take a few seconds, and
 # where rows are few a shared one is up to two standard errors off.
 MOST_OWN = 50_000
@@ -251,7 +251,7 @@ class Asked:
         """Gaussian information of all pairs of columns (p, n), which are at these places among the latents."""
         pair, dof = np.triu_indices(len(leading), 1), latents.dof
         correlations = (leading @ leading.T / dof)[pair]
-        correlations[np.abs(correlations) > ALMOST_ONE] = 1.0
+        correlations[np.abs(correlations) > LARGEST_CORRELATION] = 1.0
         values, errors = pair_information(correlations, dof, self.variables.table.n_samples)
         unlearned = np.array(latents.unlearned)[starts]
         return pairs_with_unlearned(values, errors, unlearned[pair[0]] + unlearned[pair[1]])

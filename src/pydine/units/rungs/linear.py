@@ -11,7 +11,8 @@ from pydine.kernels.regression import ridge
 from pydine.types import FloatArray
 from pydine.units.network import Network
 from pydine.units.rungs.rung import Lesson, Rung
-from pydine.units.rungs.training import LINEAR_PRECISION, side_by_side, trained
+from pydine.units.rungs.training import side_by_side, trained
+from pydine.units.settings import LINEAR_PRECISION
 from pydine.units.steps import middles
 from pydine.units.unit import Model
 

@@ -11,8 +11,8 @@ from pydine.types import FloatArray
 from pydine.units.network import Network
 from pydine.units.rows import SEED
 from pydine.units.rungs.rung import Lesson, Rung
-from pydine.units.rungs.training import LINEAR_PRECISION, trained
-from pydine.units.settings import LadderSettings
+from pydine.units.rungs.training import trained
+from pydine.units.settings import LINEAR_PRECISION, LadderSettings
 from pydine.units.unit import Model
 
 STARTS_KEPT = 64  # memory: initial parameters of networks, which are the same in all folds and units

@@ -12,9 +12,6 @@ from pydine.units.network import Network
 from pydine.units.rungs.rung import Lesson, Rung
 from pydine.units.unit import Model
 
-# answer: prior precision of slopes and of constants, a deviation of 1.2: slopes between normal scores are seldom
-# steeper, and the prior weighs less than one row.
-LINEAR_PRECISION = 0.67
 # answer: steps without a better held-out likelihood after which training ends in the first fold: a fifth of the most.
 PATIENCE = 30
 # answer: the initial means of components lie up to SPREAD deviations from the overall mean, so that their gradients

@@ -15,7 +15,8 @@ from pydine.types import FloatArray
 from pydine.units.rungs.index import IndexRung, along
 from pydine.units.rungs.linear import BASIS_PRECISION, LEAST_DEVIATION
 from pydine.units.rungs.rung import Lesson
-from pydine.units.rungs.training import LINEAR_PRECISION, side_by_side, trained
+from pydine.units.rungs.training import side_by_side, trained
+from pydine.units.settings import LINEAR_PRECISION
 from pydine.units.steps import middles
 from pydine.units.unit import Model
 

@@ -14,6 +14,7 @@ from pydine.answers.policy import Verdict
 from pydine.answers.settings import CacheLike, Settings
 from pydine.inputs.angles import around
 from pydine.inputs.columns import Source, frame_library
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
@@ -43,6 +44,9 @@ def why(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    weights: Any = None,
 ) -> Explanation:
     """Say which other columns take over what a column tells about a target, in order, with what is left after each.
 
@@ -53,8 +57,9 @@ def why(
     name, target : column name
     given : sequence of column names, optional
         The other columns; all of `data` by default.
-    base, n_jobs, nan_policy, cache, kinds
-        As in `mutual_information`. Columns that cannot be used are left out, with a warning, if `given` is not passed.
+    base, n_jobs, nan_policy, cache, kinds, clusters, time, weights
+        As in `mutual_information`. Columns that cannot be used are left out, with a warning, if `given` is not passed,
+        and so are those that say how rows were sampled.
 
     Returns
     -------
@@ -76,11 +81,19 @@ def why(
     (True, True)
     """
     settings = Settings(base=base, n_jobs=n_jobs, cache=UnitCache.of(cache) or UnitCache()).seeded()
-    columns = [key for key in Source.read(data).names if key not in (name, target)] if given is None else list(given)
+    said, source = Dependence(clusters, time, weights=weights), Source.read(data)
+    apart = {str(name), str(target), *said.names(source)}
+    columns = [key for key in source.names if str(key) not in apart] if given is None else list(given)
     left_out: dict[str, str] | None = {} if given is None else None
     with one_thread():
         question = read_question(
-            [name, *columns], target, data=data, nan_policy=nan_policy, kinds=kinds, left_out=left_out
+            [name, *columns],
+            target,
+            data=data,
+            nan_policy=nan_policy,
+            kinds=kinds,
+            left_out=left_out,
+            dependence=said,
         )
         if left_out and str(name) in left_out:
             raise ValueError(f"column {name!r} cannot be used: {left_out[str(name)]}.")

@@ -44,6 +44,7 @@ def mutual_information(
     clusters: Any = None,
     time: Any = None,
     within: str | None = None,
+    weights: Any = None,
 ) -> InformationEstimate:
     """Estimate the mutual information I(X;Y), or I(X;Y|Z) given a third argument.
 
@@ -81,6 +82,9 @@ def mutual_information(
         allow for serial correlation. With `clusters`, a panel.
     within : {None, "clusters"}, default=None
         Ask what X tells about Y among rows of one cluster: the clusters' means of X and Y are given.
+    weights : column name or array-like of shape (n,), optional
+        How many observations each row stands for. Whole numbers are frequencies: answers are those of the table in
+        which each row stands so many times. Other numbers are weights of a survey, of which only the ratios matter.
 
     Returns
     -------
@@ -97,7 +101,7 @@ def mutual_information(
     >>> float(pydine.mutual_information(x, y)) > float(pydine.mutual_information(x, y, z))
     True
     """
-    said = Dependence(clusters, time, within)
+    said = Dependence(clusters, time, within, weights)
     settings = Settings(
         base=base, interval=interval, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
@@ -157,12 +161,13 @@ def pointwise_information(
     clusters: Any = None,
     time: Any = None,
     within: str | None = None,
+    weights: Any = None,
 ) -> PointwiseInformation:
     """Estimate what every row contributes to the information I(X;Y) or I(X;Y|Z): which rows carry the dependence.
 
     Parameters
     ----------
-    x, y, z, data, base, random_state, n_jobs, nan_policy, kinds, clusters, time, within
+    x, y, z, data, base, random_state, n_jobs, nan_policy, kinds, clusters, time, within, weights
         As in `mutual_information`.
 
     Returns
@@ -181,7 +186,7 @@ def pointwise_information(
     >>> bool((pointwise.top(100) < 500).mean() > 0.7)
     True
     """
-    said = Dependence(clusters, time, within)
+    said = Dependence(clusters, time, within, weights)
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs).seeded()
     question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds, dependence=said)
     answer = fit(question, settings)

@@ -158,21 +158,6 @@ def draw_lags(found: Any, axes: Any = None) -> Any:
     return axes
 
 
-def draw_transfer(found: Any, axes: Any = None) -> Any:
-    """Draw both directions of a transfer and their difference (see `TransferInformation.plot`)."""
-    axes = new_axes(5.6, 2.6) if axes is None else axes
-    x, y = label_of(found.x), label_of(found.y)
-    values = [found.forward.value, found.backward.value, found.difference]
-    ends = [found.forward.confidence_interval(), found.backward.confidence_interval(), found.difference_interval()]
-    for place, (value, (low, high)) in enumerate(zip(values, ends, strict=True)):
-        axes.plot([low, high], [-place, -place], color="#0072b2")
-        axes.plot(value, -place, "o", color="#0072b2")
-    axes.axvline(0.0, color="0.5", lw=0.8)
-    axes.set_yticks([0, -1, -2], [f"{x} to {y}", f"{y} to {x}", "difference"])
-    axes.set(xlabel="nats, with 95% intervals")
-    return axes
-
-
 def draw_explanation(explanation: Any, axes: Any = None) -> Any:
     """Draw what other columns leave of two, in their units (see `Explanation.plot`)."""
     axes = new_axes() if axes is None else axes

@@ -218,12 +218,13 @@ class Weighted(Clusters):
     """
 
     distinct: ClassVar[bool] = False
+    by: ClassVar[str] = "by weights"
     of: str = ""
 
     @property
     def words(self) -> str:  # type: ignore[override]
         """How rows depend."""
-        return f"{self.of}, by weights" if self.of else f"{len(self._sizes):,} rows by weights"
+        return f"{self.of}, {self.by}" if self.of else self.by
 
     @property
     def key(self) -> bytes:  # type: ignore[override]

@@ -17,7 +17,7 @@ from pydine.inputs.hints import DATES, FREQUENCIES, SUBJECTS, last_word
 from pydine.inputs.kinds import Kind
 from pydine.inputs.weights import FrequenciesWarning, Weights
 from pydine.sampling import FEW_CLUSTERS, INDEPENDENT, Clusters, Rows, Series
-from pydine.types import FloatArray, IntArray
+from pydine.types import FloatArray, IntArray, RowArray
 
 FEWEST_CLUSTERS = 3  # that folds need
 NOTICEABLE, ERRORS = 0.1, 4.0  # a serial correlation to speak of, and in standard errors
@@ -75,6 +75,18 @@ class Dependence(NamedTuple):
         if len(np.unique(order)) < n:
             raise ValueError("time holds the same time more than once, as in a panel; pass clusters= as well.")
         return Series(np.argsort(np.argsort(order))).only(every)
+
+    def as_values(self, source: Source, n: int) -> Dependence:
+        """The same with values of all n rows in place of names."""
+        clusters = None if self.clusters is None else codes_of(self.clusters, source, n)
+        weights = None if self.weights is None else _read("weights", self.weights, source, n)[:, 0]
+        order = order_of(self.time, source, n) if self.is_timed and self.time is not True else self.time
+        return Dependence(clusters, order, self.within, weights)
+
+    def only(self, rows: RowArray) -> Dependence:
+        """Of some of the rows, said by values; each may come several times."""
+        every = (said[rows] if isinstance(said, np.ndarray) else said for said in self)
+        return Dependence(*every)
 
     def weighing(self, source: Source | None, n: int) -> Weights:
         """The weights of all n rows of a table."""

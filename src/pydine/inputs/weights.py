@@ -32,7 +32,7 @@ class FrequenciesWarning(UserWarning):
 class Counted(Rows):
     """Independent rows of a table of frequencies."""
 
-    words: str = "by frequencies"
+    words = "by frequencies"
 
 
 class Told(NamedTuple):
@@ -71,6 +71,19 @@ class Weights:
                 "the most; if they are weights of a survey, divide them by their mean."
             )
         return cls(values, are_frequencies)
+
+    @property
+    def words(self) -> str:
+        """What they are, for people to read; empty if there are none."""
+        if not len(self.values):
+            return ""
+        return Counted.words if self.are_frequencies else Weighted.by
+
+    def places(self, n: int) -> RowArray:
+        """Which of n rows a table has that gives each its weight."""
+        if self.are_frequencies:
+            return np.repeat(np.arange(n), self.values.astype(np.intp))
+        return self_weighting(self.values) if len(self.values) else np.arange(n)
 
     def expanded(self, told: Told) -> Told:
         """The long table, if these are frequencies."""

@@ -171,6 +171,8 @@ def compare_groups(
 
 def _spread(part: Answered, rows: RowArray, table: Table) -> Answered:
     """An answer from some rows of a table, as one from all of them to which the others add nothing."""
+    if table.rows.exchangeable:
+        return part._replace(rows=rows)
     values = np.zeros(table.n_samples)
     values[rows] = part.values - part.values.mean()
     return Answered(part.estimate, values, np.arange(table.n_samples), table.rows)

@@ -171,8 +171,9 @@ def _partial_correlation(question: Question) -> tuple[float, float]:
     if size <= n * np.finfo(np.float64).eps or freedom < 1:
         return np.nan, np.nan
     r = float(np.clip(x @ y / size, -1.0, 1.0))
-    t = abs(r) * np.sqrt(freedom / max(1.0 - r * r, np.finfo(np.float64).tiny))
-    return r, float(max(2.0 * stdtr(freedom, -t), np.finfo(np.float64).tiny))
+    effect, degrees = table.rows.effect(x * y)
+    t = abs(r) * np.sqrt(freedom / (effect * max(1.0 - r * r, np.finfo(np.float64).tiny)))
+    return r, float(max(2.0 * stdtr(min(freedom, degrees), -t), np.finfo(np.float64).tiny))
 
 
 def _residuals(question: Question, settings: Settings, x: int, y: int) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pydine.answers.fitting import Fit, fit, information_of
 from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.residuals import left_of
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.dependence import Dependence
@@ -136,8 +137,10 @@ class _Points:
         rows = np.sort(some_of(latents.outwards, MOST_POINTS))
         dx, both = latents.dimensions[0], latents.both[:, rows]
         sides, positions = (both[:dx].T, both[dx:].T), self.question.table.positions[rows]
+        left = left_of(self.question, self.fitted.latents)
+        some = None if left is None else (left[0][rows], left[1][rows])
         observed = observed_of(self.question, rows)
-        return PointwiseInformation(self.fitted.of_rows(rows), positions, sides, information, observed)
+        return PointwiseInformation(self.fitted.of_rows(rows), positions, sides, information, observed, some)
 
 
 def observed_of(question: Question, rows: RowArray | slice = slice(None)) -> tuple[FloatArray, FloatArray]:
@@ -197,4 +200,5 @@ def pointwise_information(
         values = answer.of_rows(slice(None))
     sides = latents.of("x").T, latents.of("y").T
     information, positions = information_of(answer, question), question.table.positions
-    return PointwiseInformation(values, positions, sides, information, observed_of(question))
+    left = left_of(question, answer.latents)
+    return PointwiseInformation(values, positions, sides, information, observed_of(question), left)

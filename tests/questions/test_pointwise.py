@@ -323,7 +323,7 @@ class TestPlot:
 
     def test_units_that_are_none(self):
         pointwise = pointwise_information(*half(100))
-        with pytest.raises(ValueError, match="but got .metres."):
+        with pytest.raises(ValueError, match="but got 'metres'"):
             pointwise.plot(units="metres")
         with pytest.raises(ValueError, match="kept without their values"):
             replace(pointwise, observed=None).plot(units="original")

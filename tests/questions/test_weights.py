@@ -116,6 +116,8 @@ def test_weights_and_clusters():
         ({"weights": -np.ones(100)}, "weights must be numbers of at least 0"),
         ({"weights": np.zeros(100)}, "not all 0"),
         ({"weights": np.full(100, np.nan)}, "weights must be numbers"),
+        ({"weights": np.ones((100, 2))}, "weights must be one column of numbers, but got 2 columns"),
+        ({"weights": ["a"] * 100}, "weights must be one column of numbers, but got text"),
         ({"weights": np.ones(99)}, "one entry a row, 100, but has 99"),
         ({"weights": np.full(100, 1e9)}, "divide them by their mean"),
         ({"weights": np.full(100, 0.5), "time": True}, "weights= and time= without clusters= do not go together"),

@@ -79,7 +79,7 @@ class Dependence(NamedTuple):
     def as_values(self, source: Source, n: int) -> Dependence:
         """The same with values of all n rows in place of names."""
         clusters = None if self.clusters is None else codes_of(self.clusters, source, n)
-        weights = None if self.weights is None else _read("weights", self.weights, source, n)[:, 0]
+        weights = None if self.weights is None else weights_of(self.weights, source, n)
         order = order_of(self.time, source, n) if self.is_timed and self.time is not True else self.time
         return Dependence(clusters, order, self.within, weights)
 
@@ -92,7 +92,7 @@ class Dependence(NamedTuple):
         """The weights of all n rows of a table."""
         if self.weights is None:
             return Weights.none
-        return Weights.of(_read("weights", self.weights, source, n)[:, 0])
+        return Weights.of(weights_of(self.weights, source, n))
 
     def _check(self) -> None:
         if self.within not in (None, "clusters"):
@@ -130,6 +130,15 @@ def order_of(value: Any, source: Source | None, n: int) -> FloatArray:
     return found
 
 
+def weights_of(value: Any, source: Source | None, n: int) -> FloatArray:
+    """Numbers (n,), one for each row."""
+    said = read_columns("weights", value, source if _is_named(value, source) else None)
+    if len(said.names) != 1 or said.levels:
+        came = f"{len(said.names)} columns" if len(said.names) != 1 else "text"
+        raise ValueError(f"weights must be one column of numbers, but got {came}; name or pass one.")
+    return _of_length("weights", said.values, n)[:, 0]
+
+
 def _is_name(value: Any, source: Source | None) -> bool:
     is_word = isinstance(value, str | int) and not isinstance(value, bool)
     return source is not None and is_word and value in source.names
@@ -149,8 +158,15 @@ def _column(value: Any, source: Source | None) -> Any:
 
 
 def _read(label: str, value: Any, source: Source | None, n: int) -> FloatArray:
-    named = isinstance(value, str) or _is_name(value, source) or _are_names(value, source)
-    columns = read_columns(label, value, source if named else None).values
+    return _of_length(label, read_columns(label, value, source if _is_named(value, source) else None).values, n)
+
+
+def _is_named(value: Any, source: Source | None) -> bool:
+    """Whether a value names columns of a source, or means to."""
+    return isinstance(value, str) or _is_name(value, source) or _are_names(value, source)
+
+
+def _of_length(label: str, columns: FloatArray, n: int) -> FloatArray:
     if len(columns) != n:
         raise ValueError(f"{label} must have one entry a row, {n:,}, but has {len(columns):,}.")
     return columns

@@ -109,6 +109,8 @@ class Request:
         self, series: Series, depending: Depending, work: Work
     ) -> tuple[Frame, tuple[str, str, list[str] | None], dict[str, Any]]:
         """Open the file and read two series; with their names, those that are given, and settings of the question."""
+        if depending.weights is not None:
+            raise typer.BadParameter("is not available for series; leave it out", param_hint="--weights")
         table = self.open()
         (x,), (y,) = table.find("-x", [series.x]), table.find("-y", [series.y])
         given, depends = table.find("-z", series.z or ()), {"time": True, **depending.found(table)}

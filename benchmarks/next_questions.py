@@ -29,6 +29,15 @@ Sides = tuple[Floats, Floats, Floats, Floats | None]
 
 ALPHA, DRAWS, FLIPPED = 0.05, 400_000, 0.1
 COVERAGE, LEVEL, ROWS, TIMES = (0.90, 0.97), (0.03, 0.07), 0.2, (1.5, 60.0)
+# Both sides tell nothing, or nothing beyond the other: what any interval can do there is in results/boundary.md.
+DEGENERATE = frozenset(
+    {
+        ("compare", "normal, neither"),
+        ("interaction", "normal, one of them"),
+        ("interaction", "normal, neither"),
+        ("interaction", "mixed, one of them"),
+    }
+)
 SLOW = frozenset({"shapes, product", "mixed, one of them", "mixed, turned"})  # half as many datasets of these
 POWERED = ((0.02, 0), (0.05, 0), (0.1, 0), (0.05, 1), (0.05, 3))  # nats, and columns of z
 
@@ -37,6 +46,9 @@ Up to {seeds} datasets of {n} rows a family. "coverage" is that of the nominal 9
 p-values of at most 0.05, which is a level where the truth is 0. "bias" and "width" (of intervals) are in nats. Two
 standard errors of a coverage of 0.95 are {error:.3f}, and as much of a level of 0.05. Truths that have no closed form
 are means of {draws:,} draws of the log-ratio itself.
+
+"degenerate": neither side tells anything, or nothing that the other does not (compare: neither; interaction: neither,
+one of them). There the likelihood ratio itself covers 0.997 (results/boundary.md).
 
 Rows: with the number that rows_needed names for a power of 0.8 at level 0.05, the share of {tested} datasets in which
 independence_test(method="analytic") rejects, and the rows that would have had a power of 0.8 by that share, over those
@@ -329,14 +341,17 @@ def main() -> None:
     rows = common.run_from(options, tasks(options), "next_questions", {common.DEFAULT: answered})
     table, planned, timed = lines(rows), powers(options.tests), times()
     covered = np.array([line["coverage"] for line in table])
-    levels = np.array([line["rejected"] for line in table if line["truth"] == 0.0])
+    usual = [line for line in table if (line["question"], line["family"]) not in DEGENERATE]
+    levels = np.array([line["rejected"] for line in usual if line["truth"] == 0.0])
+    nothing = np.array([line["rejected"] for line in table if line not in usual])
     ratios = np.array([line["rows over named"] for line in planned])
     bars = [
         common.Bar("least coverage", float(covered.min()), low=COVERAGE[0]),
         common.Bar("largest coverage", float(covered.max()), high=COVERAGE[1]),
-        common.Bar("mean coverage", float(covered.mean()), *COVERAGE),
+        common.Bar("mean coverage, not degenerate", float(np.mean([line["coverage"] for line in usual])), *COVERAGE),
         common.Bar("largest level", float(levels.max()), high=LEVEL[1]),
-        common.Bar("mean level", float(levels.mean()), *LEVEL),
+        common.Bar("mean level, not degenerate", float(levels.mean()), *LEVEL),
+        common.Bar("mean level, degenerate", float(nothing.mean()), high=LEVEL[1]),
         common.Bar("rows needed over named, farthest from 1", float(np.abs(ratios - 1.0).max()), high=ROWS),
         *(
             common.Bar(f"{line['question']}, {line['table']}, CPU s", float(line["CPU s"]), high=most)

@@ -358,6 +358,25 @@ def interaction() -> Any:
     return figure
 
 
+def admissions() -> Any:
+    """What department and gender tell about admission to Berkeley, from a table of frequencies."""
+    figure, axes = panels(1, 6.4, 2.2)
+    table = pd.read_csv(FOLDER.parent / "data" / "admissions.tsv", sep="\t")
+    pydine.rank(table, "Admit", weights="Freq", progress=False).plot(axes)
+    return figure
+
+
+def partial() -> Any:
+    """Rows beside what z leaves of them in their own units."""
+    rng = np.random.default_rng(0)
+    age, own, noise = rng.normal(size=(3, 600))
+    dose, reply = 3.0 * age**2 + own, 2.0 * age - own + 0.5 * noise
+    figure, axes = panels(2, 5.4, 4.2)
+    table = {"dose": dose, "reply": reply, "age": age}
+    pydine.pointwise_information("dose", "reply", "age", data=table).plot(axes, units="both")
+    return figure
+
+
 def scale() -> Any:
     """Which door a table goes through, by its rows and columns."""
     figure, axes = panels(1, 5.8, 3.2)
@@ -400,6 +419,8 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "intervals": intervals,
     "scale": scale,
     "interaction": interaction,
+    "admissions": admissions,
+    "partial": partial,
 }
 if COVERAGE.exists():  # and then docs/intervals.md must show it
     PICTURES["coverage"] = coverage

@@ -12,6 +12,9 @@ that knows either, and nothing else asks how rows were sampled:
 - `flips`: signs under which sums keep their null distribution, for tests by resampling.
 - `resampled`: the rows of a bootstrap sample.
 
+Rows that stand for more or for fewer than others, as those of a survey do, become rows that all stand for as many
+(`self_weighting`): copies of the same row are a cluster, of which nothing is learned twice.
+
 For another kind of dependence, write another class with these methods and have `inputs.sampling` make it.
 """
 
@@ -81,6 +84,7 @@ class Rows:
     """Independent rows; also the contract of all others."""
 
     exchangeable: ClassVar[bool] = True  # whether any order of the rows is as likely as any other
+    distinct: ClassVar[bool] = True  # whether each row is an observation of its own, and none a copy of another
     words: str = ""  # how rows depend, for people to read
     key: bytes = b""  # the same for rows that depend in the same way
 
@@ -202,6 +206,37 @@ class Clusters(Rows):
 
 
 @dataclass(frozen=True, eq=False)
+class Weighted(Clusters):
+    """Rows that were counted by their weights: copies of a row, or all rows of a cluster of the sample, are a cluster.
+
+    Variances of sums over these are those of weighted sums.
+
+    Parameters
+    ----------
+    of : str
+        How the rows that were weighted depend on each other, in words.
+    """
+
+    distinct: ClassVar[bool] = False
+    by: ClassVar[str] = "by weights"
+    of: str = ""
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        """How rows depend."""
+        return f"{self.of}, {self.by}" if self.of else self.by
+
+    @property
+    def key(self) -> bytes:  # type: ignore[override]
+        """That of the clusters."""
+        return b"weighted " + super().key
+
+    def only(self, rows: RowArray) -> Weighted:
+        """See `Rows`."""
+        return Weighted(_numbered(self.codes[rows]), self.of)
+
+
+@dataclass(frozen=True, eq=False)
 class Series(Rows):
     """Rows in time, each of which may depend on those not long before it.
 
@@ -297,6 +332,20 @@ def _curvatures(values: FloatArray) -> FloatArray:
     slow = np.clip(correlations + (1.0 + 3.0 * correlations) / n - noise, SMALLEST, LARGEST_AUTOCORRELATION)
     found: FloatArray = (2.0 * slow * lags**2 / (1.0 - slow) ** 2).max(axis=1)
     return found
+
+
+def self_weighting(weights: FloatArray) -> RowArray:
+    """As many of n rows as there are, each as often as its weight (n,) says, as near as whole numbers come to it.
+
+    A systematic sample in the order of the weights: as many of any range of weights as they add up to. Which of the
+    rows with one weight are taken once more has nothing to do with their order. Equal weights give every row once.
+    """
+    n = len(weights)
+    order = np.lexsort((np.random.default_rng((SEED, 1)).permutation(n), weights))
+    ends = np.floor(np.cumsum(weights[order]) * (n / float(weights.sum())) + 0.5).astype(np.intp)
+    counts = np.empty(n, dtype=np.intp)
+    counts[order] = np.diff(ends, prepend=0)
+    return np.repeat(np.arange(n), counts)
 
 
 def drawn(count: int, rng: np.random.Generator) -> IntArray:

@@ -73,3 +73,14 @@ def test_a_stream_that_breaks_is_one_sentence():
         ValueError, match=r"data cannot be read from the Arrow stream of a Broken \(no stream today\)\."
     ):
         Source.read(Broken())
+
+
+def test_a_relation_of_duckdb_is_a_table():
+    duckdb = pytest.importorskip("duckdb")
+    there = table()
+    relation = duckdb.connect().from_arrow(there)
+    for x in ("x", "colour"):
+        found = pydine.mutual_information(x, "y", data=relation)
+        assert found.value == pydine.mutual_information(x, "y", data=there).value
+    found = relation.query("t", "select x::decimal(18, 9) as x, case when x < 1 then y end as y from t")
+    assert pydine.mutual_information("x", "y", data=found, nan_policy="omit").n_dropped > 0

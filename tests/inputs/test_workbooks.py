@@ -1,6 +1,7 @@
 import importlib.util
 import zipfile
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -71,3 +72,25 @@ def test_what_polars_writes_is_read(tmp_path):
     pl.DataFrame({"x": [1.5, 2.0], "colour": ["red", "blue"]}).write_excel(tmp_path / "book.xlsx")
     frame = open_file(tmp_path / "book.xlsx").read(["x", "colour"])
     assert frame["x"].tolist() == [1.5, 2.0]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("fastexcel") is None, reason="the reader is an extra")
+def test_dates_gaps_and_mixed_cells_of_a_real_workbook(tmp_path):
+    pytest.importorskip("xlsxwriter")
+    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 1, 4), eager=True)
+    columns = {"x": [1.5, None, 2.0, 3.0], "yes": [True, False, True, True], "mixed": ["1", "a", "2", "3"], "day": days}
+    pl.DataFrame(columns).write_excel(tmp_path / "book.xlsx")
+    table = open_file(tmp_path / "book.xlsx")
+    frame = table.read(["x", "yes", "day"])
+    assert np.isnan(frame["x"][1])
+    assert frame["yes"].tolist() == [1.0, 0.0, 1.0, 1.0]
+    assert np.diff(frame["day"]).tolist() == [1.0, 1.0, 1.0]
+    assert table.read(["mixed"], labels=["mixed"]).levels["mixed"] == ("1", "2", "3", "a")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("fastexcel") is None, reason="the reader is an extra")
+def test_an_empty_workbook_is_one_sentence(tmp_path):
+    pytest.importorskip("xlsxwriter")
+    pl.DataFrame().write_excel(tmp_path / "book.xlsx")
+    with pytest.raises(ValueError, match=r"begins as a workbook but cannot be read \("):
+        open_file(tmp_path / "book.xlsx")

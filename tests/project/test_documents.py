@@ -23,7 +23,7 @@ CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
 GUIDES = (
     *("start", "numbers", "kinds", "intervals", "gallery", "why", "how-it-works", "bases", "shapes", "pointwise"),
-    *("independence-test", "all-pairs", "feature-selection", "causal-graphs", "scale", "cli", "comparing"),
+    *("independence-test", "all-pairs", "feature-selection", "causal-graphs", "scale", "cli", "comparing", "weights"),
 )
 DOCUMENTS = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
 

@@ -188,3 +188,56 @@ def test_the_papers_algorithm_refuses():
     x, y, codes = groups(0)
     with pytest.raises(ValueError, match="not available for the paper's algorithm"):
         pydine.DINE.paper().fit(x, y, clusters=codes)
+
+
+CONTRASTS = {
+    "compare": lambda *sides, **said: pydine.compare(*sides, **said),
+    "compare, given": lambda a, b, y, **said: pydine.compare(a, b, y, np.exp(a - b), **said),
+    "interaction": lambda *sides, **said: pydine.interaction(*sides, **said),
+    "compare_groups": lambda a, b, y, **said: pydine.compare_groups(
+        "a", "y", data={"a": a, "y": y, "by": np.where(b > 0.0, "high", "low")}, by="by", **said
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTRASTS)
+def test_contrasts_of_rows_that_stand_three_times(name):
+    ask = CONTRASTS[name]
+    y, e, f = np.random.default_rng(0).normal(size=(3, 240))
+    sides = [y + e, y + f, y]
+    once = ask(*sides)
+    thrice = ask(*(np.repeat(side, 3) for side in sides), clusters=np.repeat(np.arange(240), 3))
+    assert thrice.value == pytest.approx(once.value, abs=0.6 * once.standard_error)
+    assert width(thrice) == pytest.approx(width(once), rel=0.2)
+
+
+def test_what_groups_have_in_common_cancels():
+    """Each subject has a row in either group, with the same values but for a little noise."""
+    rng, who = np.random.default_rng(0), np.tile(np.arange(200), 2)
+    x, e = rng.normal(size=(2, 200))[:, who]
+    data = {"x": x, "y": x + e + 0.1 * rng.normal(size=400), "by": np.repeat(["before", "after"], 200), "who": who}
+    apart = pydine.compare_groups("x", "y", data={k: v for k, v in data.items() if k != "who"}, by="by")
+    told = pydine.compare_groups("x", "y", data=data, by="by", clusters="who")
+    assert apart.correlation == 0.0
+    assert told.correlation > 0.7
+    assert told.standard_error < 0.6 * apart.standard_error
+
+
+def test_series_are_compared():
+    x, y = series(1, n=400, phi=0.8, nats=0.2)
+    noise = series(2, n=400, phi=0.8)[0]
+    found = pydine.compare(x, noise, y, time=True)
+    assert found.verdict() == "a tells more"
+    assert found.first.sampling == "in time"
+    assert width(found) > 1.2 * width(pydine.compare(x, noise, y, clusters=np.arange(400)))
+
+
+def test_columns_that_say_how_rows_were_sampled_are_not_asked_about():
+    x, y, codes = groups(3)
+    w = x + y + np.random.default_rng(4).normal(size=len(x))
+    frame = pd.DataFrame({"x": x, "y": y, "w": w, "who": codes})
+    assert pydine.corr(frame, clusters="who").columns.tolist() == ["x", "y", "w"]
+    assert pydine.synergies(frame, "w", clusters="who").names == ("x", "y")
+    steps = pydine.why(frame, "x", "w", clusters="who").steps
+    assert steps[-1].left.names[2] == ("y",)
+    assert steps[0].left.sampling == "40 clusters"

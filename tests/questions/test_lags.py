@@ -62,7 +62,7 @@ def test_transfer_has_a_direction():
     assert low < truth < high
     other = pydine.transfer_information(coupled(lag=1), "y", "x")
     assert other.difference == pytest.approx(-found.difference)
-    assert other.difference_error == pytest.approx(found.difference_error)
+    assert other.contrast.standard_error == pytest.approx(found.contrast.standard_error)
 
 
 def test_results_are_records():

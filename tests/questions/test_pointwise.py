@@ -298,9 +298,32 @@ class TestPlot:
         given = ask("dose", "reply", "age", data=frame).plot()
         assert given.get_xlabel() == "dose given age, as a standard normal"
 
+    @pytest.mark.parametrize("ask", [pointwise_information, mutual_information])
+    def test_partial_plots(self, ask):
+        x, y = half(300)
+        age = np.random.default_rng(1).normal(size=300)
+        frame = pd.DataFrame({"dose": x + 3.0 * age**2, "reply": y - 2.0 * age, "age": age})
+        found = ask("dose", "reply", "age", data=frame)
+        axes = found.plot(units="partial")
+        assert (axes.get_xlabel(), axes.get_ylabel()) == (
+            "dose, less what age predicts",
+            "reply, less what age predicts",
+        )
+        drawn = np.asarray(axes.collections[0].get_offsets())
+        assert np.var(drawn[:, 0]) < 1.3 * np.var(x) < 0.3 * np.var(frame["dose"])
+        scores, left = found.plot(units="both")
+        assert "as a standard normal" in scores.get_xlabel()
+        assert left.get_xlabel() == "dose, less what age predicts"
+
+    def test_labels_have_no_partial_plot(self):
+        x, y = half(150)
+        frame = {"x": x, "y": np.array(list("abc"))[np.digitize(y, [-0.5, 0.5])], "z": x + y}
+        with pytest.raises(ValueError, match="of labels, or angles"):
+            pointwise_information("x", "y", "z", data=frame).plot(units="partial")
+
     def test_units_that_are_none(self):
         pointwise = pointwise_information(*half(100))
-        with pytest.raises(ValueError, match="units must be 'scores' or 'original', but got 'metres'"):
+        with pytest.raises(ValueError, match="but got 'metres'"):
             pointwise.plot(units="metres")
         with pytest.raises(ValueError, match="kept without their values"):
             replace(pointwise, observed=None).plot(units="original")

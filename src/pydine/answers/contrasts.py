@@ -17,6 +17,7 @@ from pydine.answers.policy import Verdict, warn_if_determined
 from pydine.answers.settings import Settings
 from pydine.inputs.table import Question
 from pydine.results import InformationEstimate
+from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, RowArray
 from pydine.work.cache import UnitCache
 
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 
 
 class Answered(NamedTuple):
-    """An estimate with its rows' values in nats (n,), and where these rows are in the data (n,)."""
+    """An estimate with its rows' values in nats (n,), where these are in the data (n,), and how they were sampled."""
 
     estimate: InformationEstimate
     values: FloatArray
     rows: RowArray
+    sampling: Rows = INDEPENDENT
 
 
 def answer_all(questions: Sequence[Question], settings: Settings) -> list[Answered]:
@@ -40,17 +42,22 @@ def answer_all(questions: Sequence[Question], settings: Settings) -> list[Answer
 
 def answered(question: Question, settings: Settings) -> Answered:
     """Answer a question, with its rows' values; infinite information, whose errors nobody knows, is refused."""
-    answer = fit(question, settings)
+    found = answered_by(fit(question, settings), question)
+    if np.isinf(found.estimate.value):
+        x, y, _ = (", ".join(names) for names in found.estimate.names)
+        raise ValueError(
+            f"{x} and {y} determine each other as far as the rows tell, so that their information is infinite and "
+            "has no difference from another; leave one of the columns out."
+        )
+    return found
+
+
+def answered_by(answer: Fit | MixedFit | Verdict, question: Question) -> Answered:
+    """What a fit answers to its question, with its rows' values."""
     estimate = information_of(answer, question)
     if isinstance(answer, Verdict):
-        if not np.isfinite(estimate.value):
-            x, y, _ = (", ".join(names) for names in estimate.names)
-            raise ValueError(
-                f"{x} and {y} determine each other as far as the rows tell, so that their information is infinite and "
-                "has no difference from another; leave one of the columns out."
-            )
         warn_if_determined(answer, question)
-    return Answered(estimate, rows_of(answer, question), question.table.positions)
+    return Answered(estimate, rows_of(answer, question), question.table.positions, question.table.rows)
 
 
 def rows_of(answer: Fit | MixedFit | Verdict, question: Question) -> FloatArray:
@@ -76,11 +83,20 @@ def correlations_of(parts: Sequence[Answered]) -> FloatArray:
 
 
 def _correlation(first: Answered, second: Answered) -> float:
-    """How the means of two answers' rows go together: over the rows that both have; 0 if these are none."""
+    """How the means of two answers' rows go together: over the rows that both have; 0 if these are none.
+
+    Where rows depend on each other, the variances of the sum and of the difference tell.
+    """
     a, b = first.values - first.values.mean(), second.values - second.values.mean()
-    _, here, there = np.intersect1d(first.rows, second.rows, assume_unique=True, return_indices=True)
-    whole = float(np.sqrt((a @ a) * (b @ b)))
-    return float(np.clip(a[here] @ b[there] / whole, -1.0, 1.0)) if whole > 0.0 else 0.0
+    if not np.array_equal(first.rows, second.rows):
+        _, here, there = np.intersect1d(first.rows, second.rows, assume_unique=True, return_indices=True)
+        together, squares = a[here] @ b[there], (a @ a) * (b @ b)
+    elif first.sampling.exchangeable:
+        together, squares = a @ b, (a @ a) * (b @ b)
+    else:
+        own, others, more, less = ((v @ v) * first.sampling.effect(v)[0] for v in (a, b, a + b, a - b))
+        together, squares = 0.25 * (more - less), own * others
+    return float(np.clip(together / np.sqrt(squares), -1.0, 1.0)) if squares > 0.0 else 0.0
 
 
 def _sampled(estimate: InformationEstimate) -> float:

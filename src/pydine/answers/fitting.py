@@ -262,7 +262,7 @@ def answered(learned: Learned, sampling: float) -> tuple[float, float, tuple[flo
 def _of_sampling(information: InformationEstimate, ratios: FloatArray, rows: Rows) -> InformationEstimate:
     """An estimate with the degrees of freedom of its error, by rows' log-ratios, where rows depend on each other."""
     if rows.exchangeable or len(ratios) != information.n_samples:
-        return information if rows.exchangeable else replace(information, sampling=rows.words)
+        return replace(information, sampling=rows.words) if rows.words else information
     effect, degrees = rows.effect(ratios)
     details = {**information.details, "effective_rows": len(ratios) / effect}
     return replace(information, degrees_of_freedom=degrees, sampling=rows.words, details=details)

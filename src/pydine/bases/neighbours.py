@@ -37,7 +37,8 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     box is Gaussian instead). If the base is correct, nothing is left on average, and otherwise what it has missed.
 
     Where values of z repeat, many rows are exactly as far away as the k-th neighbour, and the open box holds fewer than
-    k rows: then that number takes the place of k.
+    k rows: then that number takes the place of k. Copies of a row are no neighbours of it, and where there are some,
+    nothing is added.
 
     Nearest neighbours underestimate information and hardly ever overestimate it. So what they add counts only if it is
     positive. It is noisier than the base itself, and a base that has found little of a shape will not have missed much
@@ -53,7 +54,7 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
         How much of the correction is added, between 0 and 1.
     """
     gain = base.value * base.shaped
-    if latents.dimensions[:2] != (1, 1) or min(part, gain) <= 0.0:
+    if latents.dimensions[:2] != (1, 1) or min(part, gain) <= 0.0 or not latents.rows.distinct:
         return base
     spots, asked = places(latents.both), some_of(latents.outwards, MOST_ASKED)
     radii, counts = neighbours(spots[0], spots[1], _ranks(latents.z), asked, NEIGHBOURS)

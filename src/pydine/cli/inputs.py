@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pydine.cli.options import Chosen, Depending, Missing, Reading, Series, Sides, Work
-from pydine.cli.output.notes import waiting
+from pydine.cli.output.notes import note, waiting
 
 if TYPE_CHECKING:
     from pydine.inputs.files import Frame, TableFile
@@ -97,7 +97,9 @@ class Request:
         asked = [name for block in names for name in block]
         every = list(dict.fromkeys([*asked, *depending.columns(table)]))
         frame = self.read(table, every, named=depending.labels(table))
-        _refuse_identifiers(frame, asked)
+        if depending.weights is None:
+            _hint_at_frequencies(table, every)
+            _refuse_identifiers(frame, asked)
         if not hasattr(frame, "as_stream"):
             whole = frame.complete()
             _refuse_constant(whole, whole.constant() if whole.n_samples > 1 else (), " that has all columns")
@@ -107,6 +109,8 @@ class Request:
         self, series: Series, depending: Depending, work: Work
     ) -> tuple[Frame, tuple[str, str, list[str] | None], dict[str, Any]]:
         """Open the file and read two series; with their names, those that are given, and settings of the question."""
+        if depending.weights is not None:
+            raise typer.BadParameter("is not available for series; leave it out", param_hint="--weights")
         table = self.open()
         (x,), (y,) = table.find("-x", [series.x]), table.find("-y", [series.y])
         given, depends = table.find("-z", series.z or ()), {"time": True, **depending.found(table)}
@@ -140,6 +144,15 @@ class Request:
         _refuse_identifiers(frame, [name for name in needed if name not in named])
         nameless = [f"column {i + 1}" for i, name in enumerate(table.names) if not name and not chosen]
         return _without_identifiers(frame.without(dict.fromkeys(nameless, "it has no name")), needed)
+
+
+def _hint_at_frequencies(table: TableFile, asked: Sequence[str]) -> None:
+    """Say it if a column that is not asked about is called as frequencies are."""
+    from pydine.inputs.hints import FREQUENCIES, last_word
+
+    for name in table.names:
+        if name not in asked and last_word(name) in FREQUENCIES:
+            note(f"{name}: if each row stands for so many observations, pass --weights {name}.")
 
 
 def _without_identifiers(frame: Frame, needed: Sequence[str]) -> Frame:

@@ -178,7 +178,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Depending:
-    """How rows depend on each other."""
+    """How rows were sampled."""
 
     clusters: Annotated[
         str | None,
@@ -200,10 +200,21 @@ class Depending:
         ),
     ] = None
 
+    weights: Annotated[
+        str | None,
+        of_data(
+            "--weights",
+            metavar="COLUMN",
+            help="How many observations each row stands for: frequencies, if all are whole numbers, or weights of a "
+            "survey.",
+            show_default=False,
+        ),
+    ] = None
+
     def found(self, table: TableFile) -> dict[str, Any]:
         """The arguments of a question about a file."""
         said: dict[str, Any] = {}
-        for option, name in (("clusters", self.clusters), ("time", self.time)):
+        for option, name in (("clusters", self.clusters), ("time", self.time), ("weights", self.weights)):
             if name is not None:
                 is_order = option == "time" and name == "rows" and "rows" not in table.names
                 said[option] = True if is_order else table.find(f"--{option}", [name])[0]

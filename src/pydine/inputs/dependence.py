@@ -1,4 +1,4 @@
-"""How somebody says that rows depend on each other, read into `Rows`; and a word where nobody has said it."""
+"""How somebody says that rows were sampled, read into `Rows` and `Weights`; and a word where nobody has said it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import Kept
 from pydine.inputs.columns import Columns, Source, read_columns
-from pydine.inputs.hints import DATES, SUBJECTS, last_word
+from pydine.inputs.hints import DATES, FREQUENCIES, SUBJECTS, last_word
 from pydine.inputs.kinds import Kind
+from pydine.inputs.weights import FrequenciesWarning, Weights
 from pydine.sampling import FEW_CLUSTERS, INDEPENDENT, Clusters, Rows, Series
-from pydine.types import FloatArray, IntArray
+from pydine.types import FloatArray, IntArray, RowArray
 
 FEWEST_CLUSTERS = 3  # guard: that folds need
 NOTICEABLE, ERRORS = 0.1, 4.0  # words: a serial correlation to speak of, and in standard errors
@@ -33,25 +34,32 @@ class DependentRowsWarning(UserWarning):
 
 
 class Dependence(NamedTuple):
-    """The arguments `clusters`, `time` and `within` of every entry point."""
+    """The arguments `clusters`, `time`, `within` and `weights` of every entry point."""
 
     clusters: Any = None
     time: Any = None
     within: Any = None
+    weights: Any = None
 
     @property
     def is_said(self) -> bool:
         """Whether anything is said at all."""
-        return self.clusters is not None or not (self.time is None or self.time is False) or self.within is not None
+        return any(said is not None for said in (self.clusters, self.within, self.weights)) or self.is_timed
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether rows have an order in time."""
+        return self.time is not None and self.time is not False
 
     def refused(self, why: str) -> None:
         """Raise an error if anything is said, where rows have to be independent."""
         if self.is_said:
-            raise ValueError(f"clusters=, time= and within= are not available {why}; leave them out.")
+            raise ValueError(f"clusters=, time=, within= and weights= are not available {why}; leave them out.")
 
     def names(self, source: Source) -> set[str]:
         """Columns of a source that say how rows depend, and are no variables."""
-        said = [*(self.clusters if _are_names(self.clusters, source) else [self.clusters]), self.time]
+        clusters = self.clusters if _are_names(self.clusters, source) else [self.clusters]
+        said = [*clusters, self.time, self.weights]
         return {str(name) for name in said if _is_name(name, source)}
 
     def read(self, source: Source | None, n: int, kept: Kept) -> Rows:
@@ -59,21 +67,41 @@ class Dependence(NamedTuple):
         self._check()
         every = np.arange(n) if kept is None else np.flatnonzero(kept)
         clusters = None if self.clusters is None else codes_of(self.clusters, source, n)
-        timed = self.time is not None and self.time is not False
-        order = order_of(self.time, source, n) if timed else np.arange(n, dtype=np.float64)
+        order = order_of(self.time, source, n) if self.is_timed else np.arange(n, dtype=np.float64)
         if clusters is not None:
-            return _clusters(clusters, order if timed else None).only(every)
-        if not timed:
+            return _clusters(clusters, order if self.is_timed else None).only(every)
+        if not self.is_timed:
             return INDEPENDENT
         if len(np.unique(order)) < n:
             raise ValueError("time holds the same time more than once, as in a panel; pass clusters= as well.")
         return Series(np.argsort(np.argsort(order))).only(every)
+
+    def as_values(self, source: Source, n: int) -> Dependence:
+        """The same with values of all n rows in place of names."""
+        clusters = None if self.clusters is None else codes_of(self.clusters, source, n)
+        weights = None if self.weights is None else weights_of(self.weights, source, n)
+        order = order_of(self.time, source, n) if self.is_timed and self.time is not True else self.time
+        return Dependence(clusters, order, self.within, weights)
+
+    def only(self, rows: RowArray) -> Dependence:
+        """Of some of the rows, said by values; each may come several times."""
+        every = (said[rows] if isinstance(said, np.ndarray) else said for said in self)
+        return Dependence(*every)
+
+    def weighing(self, source: Source | None, n: int) -> Weights:
+        """The weights of all n rows of a table."""
+        if self.weights is None:
+            return Weights.none
+        return Weights.of(weights_of(self.weights, source, n))
 
     def _check(self) -> None:
         if self.within not in (None, "clusters"):
             raise ValueError(f"within must be None or 'clusters', but got {self.within!r}.")
         if self.within is not None and self.clusters is None:
             raise ValueError("within='clusters' needs clusters=, which says which rows belong together.")
+        if self.weights is not None and (self.within is not None or (self.is_timed and self.clusters is None)):
+            other = "within=" if self.within is not None else "time= without clusters="
+            raise ValueError(f"weights= and {other} do not go together; leave one of them out.")
 
 
 INDEPENDENTLY = Dependence()
@@ -102,6 +130,15 @@ def order_of(value: Any, source: Source | None, n: int) -> FloatArray:
     return found
 
 
+def weights_of(value: Any, source: Source | None, n: int) -> FloatArray:
+    """Numbers (n,), one for each row."""
+    said = read_columns("weights", value, source if _is_named(value, source) else None)
+    if len(said.names) != 1 or said.levels:
+        came = f"{len(said.names)} columns" if len(said.names) != 1 else "text"
+        raise ValueError(f"weights must be one column of numbers, but got {came}; name or pass one.")
+    return _of_length("weights", said.values, n)[:, 0]
+
+
 def _is_name(value: Any, source: Source | None) -> bool:
     is_word = isinstance(value, str | int) and not isinstance(value, bool)
     return source is not None and is_word and value in source.names
@@ -121,8 +158,15 @@ def _column(value: Any, source: Source | None) -> Any:
 
 
 def _read(label: str, value: Any, source: Source | None, n: int) -> FloatArray:
-    named = isinstance(value, str) or _is_name(value, source) or _are_names(value, source)
-    columns = read_columns(label, value, source if named else None).values
+    return _of_length(label, read_columns(label, value, source if _is_named(value, source) else None).values, n)
+
+
+def _is_named(value: Any, source: Source | None) -> bool:
+    """Whether a value names columns of a source, or means to."""
+    return isinstance(value, str) or _is_name(value, source) or _are_names(value, source)
+
+
+def _of_length(label: str, columns: FloatArray, n: int) -> FloatArray:
     if len(columns) != n:
         raise ValueError(f"{label} must have one entry a row, {n:,}, but has {len(columns):,}.")
     return columns
@@ -188,8 +232,16 @@ def warn_of_order(blocks: Sequence[Columns]) -> None:
 
 
 def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
-    """Warn if a column that is not asked about looks like subjects, or like dates, of several rows each."""
+    """Warn if a column that is not asked about looks like frequencies, or like subjects or dates of several rows."""
     for key, name in zip(source.names, source.shown, strict=True):
+        if name not in asked and last_word(name) in FREQUENCIES and _are_counts(_column(key, source)):
+            warnings.warn(
+                f"Column {name!r} looks like frequencies, of which each row would stand for so many observations: if "
+                f"so, pass weights={name!r}.",
+                FrequenciesWarning,
+                stacklevel=level_of_caller(),
+            )
+            return
         of_dates = str(getattr(source.column(key), "dtype", "")).lower().startswith("date")  # of any library
         is_date = of_dates or last_word(name) in DATES
         if name in asked or not (is_date or last_word(name) in SUBJECTS):
@@ -207,6 +259,12 @@ def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
             stacklevel=level_of_caller(),
         )
         return
+
+
+def _are_counts(column: Any) -> bool:
+    """Whether a column holds whole numbers of at least 0."""
+    values = np.asarray(column)
+    return bool(values.dtype.kind in "iuf" and (values >= 0).all() and (values == np.round(values)).all())
 
 
 def _distinct(column: Any) -> tuple[int, int]:

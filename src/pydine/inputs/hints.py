@@ -15,7 +15,7 @@ import numpy as np
 from pydine.inputs.kinds import Kind
 from pydine.types import FloatArray
 
-__all__ = ["DATES", "SUBJECTS", "code_hint", "far_value", "hint_of", "last_word"]
+__all__ = ["DATES", "FREQUENCIES", "SUBJECTS", "code_hint", "far_value", "hint_of", "last_word"]
 
 FAR = 20.0  # words: interquartile ranges from the median, from which on a value may be a code such as 9999
 LEAST_SERIAL = 20  # fact: rows without a gap from which on numbers look like serial ones
@@ -32,6 +32,8 @@ SUBJECTS = frozenset(
     | {"respondent", "student", "subject", "user"}
 )
 DATES = frozenset({"date", "datetime", "timestamp"})
+# fact: how columns are called that say how often each row was seen, as in tables made by R
+FREQUENCIES = frozenset({"freq", "freqs", "frequency", "frequencies"})
 
 
 def hint_of(name: str, values: FloatArray, kind: Kind) -> str:

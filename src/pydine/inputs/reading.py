@@ -44,6 +44,7 @@ from pydine.inputs.kinds import (
     pooled,
 )
 from pydine.inputs.table import Question, Table
+from pydine.inputs.weights import Told
 from pydine.sampling import INDEPENDENT, Rows
 
 NAMES_HINT = ", or pass data= if these are the names of columns"
@@ -150,9 +151,11 @@ def read_sides(
     check_nan_policy(nan_policy)
     source = None if data is None else Source.read(data)
     blocks, kept = _read_blocks(sides, source, omit=nan_policy == "omit", left_out=left_out)
-    rows = dependence.read(source, len(blocks[0].values) if kept is None else len(kept), kept)
+    n = len(blocks[0].values) if kept is None else len(kept)
+    rows, weights = dependence.read(source, n, kept), dependence.weighing(source, n)
     if dependence.within is not None:
         blocks, kept, rows = _only(repeated(rows), blocks, kept, rows)
+    blocks, kept, rows, counted = weights.expanded(Told(blocks, kept, rows))
     _check_rows(blocks, 0 if kept is None else int((~kept).sum()))
     for block in blocks:
         check_range(block)
@@ -167,7 +170,8 @@ def read_sides(
             asked = blocks if left_out is None else blocks[1:]  # the others are whatever the table has
             warn_of_repeats(source, {name for block in asked for name in block.names})
         blocks, kept = without_copies(blocks, kept)
-    return _as_table(blocks, kept, codings, rows), _places(blocks, sides)
+    blocks, kept, rows, counted = weights.counted(Told(blocks, kept, rows, counted))
+    return replace(_as_table(blocks, kept, codings, rows), counted=counted), _places(blocks, sides)
 
 
 def _only(some: NDArray[np.bool_], blocks: list[Columns], kept: Kept, rows: Rows) -> tuple[list[Columns], Kept, Rows]:
@@ -461,7 +465,8 @@ def read_variables(
     blocks = _variable_blocks(source, None if is_rest else given, groups or {}, apart, left_out if lenient else None)
     n = len(blocks[0].values)
     blocks, kept = finite_rows(blocks, omit=nan_policy == "omit")
-    rows = dependence.read(source, n, kept)
+    rows, weights = dependence.read(source, n, kept), dependence.weighing(source, n)
+    blocks, kept, rows, counted = weights.expanded(Told(blocks, kept, rows))
     _check_table_rows(_assemble(blocks, [str(name) for name in groups or {}], kept, {}), is_rest)
     for block in blocks:
         check_range(block)
@@ -472,7 +477,9 @@ def read_variables(
     if not dependence.is_said:
         warn_of_repeats(source, blocks[-1].names)
         blocks, kept = without_copies(blocks, kept)
-    return _assemble(blocks, [str(name) for name in groups or {}], kept, codings, rows)
+    blocks, kept, rows, counted = weights.counted(Told(blocks, kept, rows, counted))
+    found = _assemble(blocks, [str(name) for name in groups or {}], kept, codings, rows)
+    return replace(found, table=replace(found.table, counted=counted))
 
 
 def _variable_blocks(

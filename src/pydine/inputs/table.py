@@ -37,6 +37,8 @@ class Table:
         By the name of a nominal column: the number of each label. Rare labels share one. By that of an angle: its cut.
     rows : Rows
         How rows depend on each other.
+    counted : ndarray of int, shape (n,), optional
+        Which row of the data each row is, where weights say that some stand more than once.
     """
 
     columns: FloatArray
@@ -45,6 +47,7 @@ class Table:
     kinds: tuple[Kind, ...] = ()
     codings: Mapping[str, Mapping[str, int] | Cut] = field(default_factory=dict)
     rows: Rows = field(default=INDEPENDENT, metadata={"kept": False})
+    counted: RowArray | None = field(default=None, metadata={"kept": False})
 
     @classmethod
     def of(
@@ -83,6 +86,8 @@ class Table:
     @property
     def positions(self) -> RowArray:
         """Where the rows were in the data, counted from 0, shape (n,)."""
+        if self.counted is not None:
+            return self.counted
         return np.arange(self.n_samples) if self.kept is None else np.flatnonzero(self.kept)
 
     @cached_property

@@ -51,6 +51,7 @@ def causal_graph(
     kinds: Kinds | None = None,
     clusters: Any = None,
     time: Any = None,
+    weights: Any = None,
 ) -> CausalGraph:
     """Search for the causal graph of the columns of a table, with the PC algorithm and the test of `independence_test`.
 
@@ -103,8 +104,8 @@ def causal_graph(
         Whether to count tests and edges on standard error; None: on a terminal.
     kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another.
-    clusters, time
-        How rows depend on each other, as in `mutual_information`; columns that say it are not in the graph, and rows
+    clusters, time, weights
+        How rows were sampled, as in `mutual_information`; columns that say it are not in the graph, and rows
         must have all columns. Resampled tables have whole clusters, or whole stretches of time.
 
     Returns
@@ -130,7 +131,7 @@ def causal_graph(
     """
     _check(alpha, depth, sets, colliders, fdr, bootstrap, min_information)
     settings = Settings(n_jobs=n_jobs, cache=UnitCache.of(cache) or UnitCache()).seeded()
-    sheet = Sheet.read(data, nan_policy, kinds, Dependence(clusters, time))
+    sheet = Sheet.read(data, nan_policy, kinds, Dependence(clusters, time, weights=weights))
     if bootstrap:
         sheet.resampled(0)  # refuses what cannot be resampled before the search begins
     known = Knowledge.read(sheet.table.names, tiers, forbidden, required)

@@ -11,6 +11,7 @@ from pydine.answers.contrasts import Answered, answer_all, correlations_of
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.checks import SPARE_ROWS
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kind, Kinds, as_said
 from pydine.inputs.reading import read_question, read_sides
 from pydine.inputs.table import Question, Table
@@ -37,6 +38,9 @@ def compare(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    weights: Any = None,
 ) -> Difference:
     """Estimate how much more A tells about Y than B does, given Z or not: I(A;Y|Z) - I(B;Y|Z).
 
@@ -49,7 +53,7 @@ def compare(
         Observations of A, B, Y and, if any, Z.
     data : frame, optional
         Where named columns are found.
-    base, random_state, n_jobs, cache, kinds
+    base, random_state, n_jobs, cache, kinds, clusters, time, weights
         As in `mutual_information`.
     nan_policy : {"raise", "omit"}, default="raise"
         What happens to rows that hold NaN or infinity in any of the four: refused, or left out.
@@ -70,17 +74,23 @@ def compare(
     'a tells more'
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    table, places = read_sides({"a": a, "b": b, "y": y, "given": given}, data=data, nan_policy=nan_policy, kinds=kinds)
+    table, places = read_sides(
+        {"a": a, "b": b, "y": y, "given": given},
+        data=data,
+        nan_policy=nan_policy,
+        kinds=kinds,
+        dependence=Dependence(clusters, time, weights=weights),
+    )
     questions = [Question(table, places[side], places["y"], places["given"]) for side in ("a", "b")]
     first, second = (", ".join(question.names[0]) for question in questions)
     return difference_of(answer_all(questions, settings), (first, second))
 
 
-def difference_of(parts: Sequence[Answered], labels: tuple[str, str]) -> Difference:
+def difference_of(parts: Sequence[Answered], labels: tuple[str, str], is_paired: bool = True) -> Difference:
     """The difference of two answers, whichever rows they have in common."""
     first, second = (part.estimate for part in parts)
-    correlation = float(correlations_of(parts)[0, 1])
-    return Difference(first, second, labels, correlation, bool(np.isin(parts[0].rows, parts[1].rows).any()))
+    is_paired = is_paired and bool(np.isin(parts[0].rows, parts[1].rows).any())
+    return Difference(first, second, labels, float(correlations_of(parts)[0, 1]), is_paired)
 
 
 @shown_in_notebooks("Comparing")
@@ -99,6 +109,9 @@ def compare_groups(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    weights: Any = None,
 ) -> Difference:
     """Estimate how much more X tells about Y in one group of rows, or in one table, than in another.
 
@@ -114,11 +127,14 @@ def compare_groups(
         Which groups to compare, if there are more than two.
     base, random_state, n_jobs, nan_policy, cache, kinds
         As in `mutual_information`.
+    clusters, time, weights : column name, or for time True, optional
+        As in `mutual_information`. Clusters may have rows in both groups, as subjects before and after something have:
+        what these have in common cancels then.
 
     Returns
     -------
     Difference
-        As `compare` has it; rows are independent of each other, so that errors do not cancel.
+        As `compare` has it; the rows are others, so that errors do not cancel unless clusters have rows in both.
 
     Examples
     --------
@@ -132,25 +148,34 @@ def compare_groups(
     'more is told in new'
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
+    told = Dependence(clusters, time, weights=weights)
     if by is None:
-        questions = _of_tables(x, y, given, _two_tables(data), nan_policy, kinds)
-        return _apart(questions, settings)
+        questions = _of_tables(x, y, given, _two_tables(data), nan_policy, kinds, told)
+        first, second = (part.estimate for part in answer_all(list(questions.values()), settings))
+        one, other = questions
+        return Difference(first, second, (one, other), is_paired=False)
     said = {**(kinds or {}), by: "nominal"}
     sides = {"x": x, "y": y, "given": given, "by": by}
-    table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=said)
+    table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=said, dependence=told)
     (group,) = places["by"]
     codes = cast("Mapping[str, int]", table.codings[table.names[group]])  # labels, as was said
     chosen = _chosen(by, list(codes), groups)
     whole = Question(table, places["x"], places["y"], places["given"])
     rows = {label: np.flatnonzero(table.columns[group] == codes[label]) for label in chosen}
-    return _apart({label: _part(whole, label, some) for label, some in rows.items()}, settings)
+    parts = answer_all([_part(whole, label, some) for label, some in rows.items()], settings)
+    one, other = chosen
+    return difference_of(
+        [_spread(*part, table) for part in zip(parts, rows.values(), strict=True)], (one, other), False
+    )
 
 
-def _apart(questions: Mapping[str, Question], settings: Settings) -> Difference:
-    """The difference of two questions about different rows."""
-    first, second = (part.estimate for part in answer_all(list(questions.values()), settings))
-    one, other = questions
-    return Difference(first, second, (one, other), is_paired=False)
+def _spread(part: Answered, rows: RowArray, table: Table) -> Answered:
+    """An answer from some rows of a table, as one from all of them to which the others add nothing."""
+    if table.rows.exchangeable:
+        return part._replace(rows=rows)
+    values = np.zeros(table.n_samples)
+    values[rows] = part.values - part.values.mean()
+    return Answered(part.estimate, values, np.arange(table.n_samples), table.rows)
 
 
 def _two_tables(data: Any) -> dict[str, Any]:
@@ -163,12 +188,18 @@ def _two_tables(data: Any) -> dict[str, Any]:
 
 
 def _of_tables(
-    x: Any, y: Any, given: Any, tables: Mapping[str, Any], nan_policy: str, kinds: Kinds | None
+    x: Any,
+    y: Any,
+    given: Any,
+    tables: Mapping[str, Any],
+    nan_policy: str,
+    kinds: Kinds | None,
+    told: Dependence,
 ) -> dict[str, Question]:
     """The same question about each table, with the kinds of columns of the first."""
     questions: dict[str, Question] = {}
     for label, data in tables.items():
-        found = read_question(x, y, given, data=data, nan_policy=nan_policy, kinds=kinds)
+        found = read_question(x, y, given, data=data, nan_policy=nan_policy, kinds=kinds, dependence=told)
         kinds = as_said({name: found.table.kind(i) for i, name in enumerate(found.table.names)}, kinds)
         questions[label] = found
     return questions
@@ -200,6 +231,7 @@ def _part(whole: Question, label: str, rows: RowArray) -> Question:
     kinds = tuple(table.kind(i) for i in used)
     is_plain = all(kind is Kind.CONTINUOUS for kind in kinds)
     columns = np.ascontiguousarray(table.columns[list(used)][:, rows])
-    part = Table(columns, tuple(table.names[i] for i in used), None, () if is_plain else kinds)
+    names = tuple(table.names[i] for i in used)
+    part = Table(columns, names, None, () if is_plain else kinds, rows=table.rows.only(rows))
     places, dx, sides = tuple(range(len(used))), len(whole.x), len(whole.x) + len(whole.y)
     return Question(part, places[:dx], places[dx:sides], places[sides:])

@@ -10,13 +10,14 @@ import numpy as np
 from pydine.answers.settings import CacheLike
 from pydine.inputs.checks import warn_left_out
 from pydine.inputs.columns import Source, frame_library
+from pydine.inputs.dependence import INDEPENDENTLY, Dependence
 from pydine.inputs.kinds import Kind, Kinds, identifier, is_identifier, periods_of
 from pydine.inputs.presence import Presence
 from pydine.questions.pairs.signs import partial_spearman, signs_of, spearman
 from pydine.questions.pairwise import pairwise_information
 from pydine.results import PairwiseInformation
 from pydine.results.pairs import square_frame
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
 
 __all__ = ["corr", "correlations"]
 
@@ -32,6 +33,9 @@ def corr(
     n_jobs: int | None = None,
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    weights: Any = None,
 ) -> Any:
     """The matrix that ``frame.corr()`` returns, for columns of any kind and dependence of any shape.
 
@@ -44,8 +48,9 @@ def corr(
     method : {"correlation", "information"}, default="correlation"
         ``"correlation"``: sqrt(1 - exp(-2 I)), which is abs(r) of normal pairs; negative where both columns have an
         order and one falls as the other rises (ranks see at least half of its square). ``"information"``: nats.
-    base, n_jobs, cache, kinds
-        As in `pairwise_information`, which has errors, intervals and p-values too.
+    base, n_jobs, cache, kinds, clusters, time, weights
+        As in `pairwise_information`, which has errors, intervals and p-values too. Where rows depend on each other or
+        have weights, they must have all columns.
 
     Returns
     -------
@@ -65,7 +70,10 @@ def corr(
     >>> pydine.corr(frame).round(1).loc["x"].tolist()
     [1.0, -0.7, 1.0, 0.9]
     """
-    names, matrix = correlations(data, given, method=method, base=base, n_jobs=n_jobs, cache=cache, kinds=kinds)
+    said = Dependence(clusters, time, weights=weights)
+    names, matrix = correlations(
+        data, given, method=method, base=base, n_jobs=n_jobs, cache=cache, kinds=kinds, said=said
+    )
     return square_frame(matrix, names, frame_library(data))
 
 
@@ -79,6 +87,7 @@ def correlations(
     cache: CacheLike = None,
     kinds: Kinds | None = None,
     unordered: Collection[str] = (),
+    said: Dependence = INDEPENDENTLY,
 ) -> tuple[tuple[str, ...], FloatArray]:
     """What `corr` makes a frame of: names, and the matrix (p, p).
 
@@ -87,13 +96,16 @@ def correlations(
     if method not in METHODS:
         raise ValueError(f"method must be {' or '.join(map(repr, METHODS))}, but got {method!r}.")
     presence = Presence.read(data)
-    held = presence.named("given", given)
-    names = [name for name in Source.read(data).shown if name not in held]
+    held, source = presence.named("given", given), Source.read(data)
+    apart = {*held, *said.names(source)}
+    names = [name for name in source.shown if name not in apart]
     kept = [name for name in names if name not in presence.left_out and _is_useful(presence, name, kinds)]
     if len(kept) < 2:
         raise ValueError(f"data must have at least two columns that vary to correlate, but has {len(kept)}.")
+    n = len(presence.whole.values)
+    told = said.as_values(source, n)
     found = pairwise_information(
-        presence.part([*kept, *held], np.ones(len(presence.whole.values), dtype=np.bool_)),
+        presence.part([*kept, *held], np.ones(n, dtype=np.bool_)),
         [presence.keys[name] for name in held] or None,
         base=base,
         test=False,
@@ -101,7 +113,10 @@ def correlations(
         n_jobs=n_jobs,
         cache=cache,
         progress=False,
-        kinds=kinds,
+        kinds={key: kind for key, kind in (kinds or {}).items() if str(key) not in said.names(source)},
+        clusters=told.clusters,
+        time=told.time,
+        weights=told.weights,
     )
     whole = np.full((len(names), len(names)), np.nan)
     places = [names.index(name) for name in found.names]
@@ -111,7 +126,8 @@ def correlations(
         for name in found.names
         if name not in unordered and name not in angles and (name not in levels or _has_order(presence, name))
     ]
-    matrix = _nats(found) if method == "information" else _signed(found, presence, held, order)
+    rows = told.weighing(None, n).places(n)
+    matrix = _nats(found) if method == "information" else _signed(found, presence, held, order, rows)
     whole[np.ix_(places, places)] = matrix
     return tuple(names), whole
 
@@ -139,11 +155,13 @@ def _nats(found: PairwiseInformation) -> FloatArray:
     return np.where(np.eye(len(entropies), dtype=np.bool_), entropies, found.values)
 
 
-def _signed(found: PairwiseInformation, presence: Presence, held: list[str], order: Collection[str]) -> FloatArray:
+def _signed(
+    found: PairwiseInformation, presence: Presence, held: list[str], order: Collection[str], rows: RowArray
+) -> FloatArray:
     """Correlations with their signs, between the columns that have an order, shape (p, p)."""
     every, position = presence.whole, presence.whole.names.index
-    columns = np.array([every.values[:, position(name)] for name in found.names])
-    given = np.array([every.values[:, position(name)] for name in held])
+    columns = np.array([every.values[rows, position(name)] for name in found.names])
+    given = np.array([every.values[rows, position(name)] for name in held])
     ranks = partial_spearman(columns, given) if held else spearman(columns)
     ordered = [name in order for name in found.names]
     ranks[~np.logical_and.outer(ordered, ordered)] = np.nan

@@ -179,7 +179,17 @@ class DINE(BaseEstimator):
         settings = asdict(Settings.of("paper"))
         return cls(**{**{name: settings[name] for name in cls().get_params() if name in settings}, **changes})
 
-    def fit(self, x: Any, y: Any, z: Any = None, *, data: Any = None, clusters: Any = None, time: Any = None) -> Self:
+    def fit(
+        self,
+        x: Any,
+        y: Any,
+        z: Any = None,
+        *,
+        data: Any = None,
+        clusters: Any = None,
+        time: Any = None,
+        weights: Any = None,
+    ) -> Self:
         """Learn the flows and estimate the information.
 
         Parameters
@@ -188,8 +198,8 @@ class DINE(BaseEstimator):
             Observations of X, Y and, for conditional information, Z.
         data : frame, optional
             Where named columns are found.
-        clusters, time
-            How rows depend on each other, as in `mutual_information`.
+        clusters, time, weights
+            How rows were sampled, as in `mutual_information`.
 
         Returns
         -------
@@ -199,7 +209,7 @@ class DINE(BaseEstimator):
         if y is None:
             raise ValueError("DINE requires y to be passed, but the target y is None; pass the other side.")
         settings = self._settings().seeded()
-        said = Dependence(clusters, time)
+        said = Dependence(clusters, time, weights=weights)
         if self.algorithm == "paper":
             said.refused("for the paper's algorithm")
         if self.tune:

@@ -11,12 +11,13 @@ from scipy.special import stdtr
 
 from pydine.answers.fitting import fit, information_of
 from pydine.answers.policy import Verdict
+from pydine.answers.residuals import left_of, numbers
 from pydine.answers.settings import CacheLike, Settings
-from pydine.inputs.angles import around
 from pydine.inputs.columns import Source, frame_library
-from pydine.inputs.kinds import Kind, Kinds
+from pydine.inputs.dependence import Dependence
+from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
-from pydine.inputs.table import Question, Table
+from pydine.inputs.table import Question
 from pydine.nulls.analytic import analytic_test
 from pydine.results import InformationEstimate
 from pydine.results.explanation import Explanation, ExplanationStep
@@ -43,6 +44,9 @@ def why(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    weights: Any = None,
 ) -> Explanation:
     """Say which other columns take over what a column tells about a target, in order, with what is left after each.
 
@@ -53,8 +57,9 @@ def why(
     name, target : column name
     given : sequence of column names, optional
         The other columns; all of `data` by default.
-    base, n_jobs, nan_policy, cache, kinds
-        As in `mutual_information`. Columns that cannot be used are left out, with a warning, if `given` is not passed.
+    base, n_jobs, nan_policy, cache, kinds, clusters, time, weights
+        As in `mutual_information`. Columns that cannot be used are left out, with a warning, if `given` is not passed,
+        and so are those that say how rows were sampled.
 
     Returns
     -------
@@ -76,11 +81,19 @@ def why(
     (True, True)
     """
     settings = Settings(base=base, n_jobs=n_jobs, cache=UnitCache.of(cache) or UnitCache()).seeded()
-    columns = [key for key in Source.read(data).names if key not in (name, target)] if given is None else list(given)
+    said, source = Dependence(clusters, time, weights=weights), Source.read(data)
+    apart = {str(name), str(target), *said.names(source)}
+    columns = [key for key in source.names if str(key) not in apart] if given is None else list(given)
     left_out: dict[str, str] | None = {} if given is None else None
     with one_thread():
         question = read_question(
-            [name, *columns], target, data=data, nan_policy=nan_policy, kinds=kinds, left_out=left_out
+            [name, *columns],
+            target,
+            data=data,
+            nan_policy=nan_policy,
+            kinds=kinds,
+            left_out=left_out,
+            dependence=said,
         )
         if left_out and str(name) in left_out:
             raise ValueError(f"column {name!r} cannot be used: {left_out[str(name)]}.")
@@ -105,12 +118,9 @@ def explained(question: Question, settings: Settings, backend: str = "pandas") -
         steps.append(found[best])
     if last is not None:
         steps.append(replace(last, added=tuple(question.table.names[i] for i in others if i not in given)))
-    (x,), (y, *_) = question.x, question.y
     names = question.names
     r, pvalue = _partial_correlation(whole)
-    return Explanation(
-        names[0][0], ", ".join(names[1]), tuple(steps), r, pvalue, _residuals(whole, settings, x, y), backend
-    )
+    return Explanation(names[0][0], ", ".join(names[1]), tuple(steps), r, pvalue, _residuals(whole, settings), backend)
 
 
 def _is_close(step: ExplanationStep, last: ExplanationStep) -> bool:
@@ -126,28 +136,14 @@ def _step(question: Question, added: tuple[str, ...], settings: Settings) -> Exp
     return ExplanationStep(added, information, float(pvalue))
 
 
-def _numbers(table: Table, i: int) -> FloatArray:
-    """A column as a regression has it: itself, or an indicator for every label but the first, shape (c, n).
-
-    An angle is its cosine and sine.
-    """
-    column: FloatArray = table.columns[i]
-    if table.kind(i).is_around:
-        return around(column)
-    if table.kind(i) is not Kind.NOMINAL:
-        return column.reshape(1, -1)
-    found: FloatArray = (column[None] == np.unique(column)[1:, None]).astype(np.float64)
-    return found
-
-
 def _partial_correlation(question: Question) -> tuple[float, float]:
     """The linear partial correlation of x and y, and the p-value of its t-test; NaN if a side has several columns."""
     table = question.table
-    sides = [np.vstack([_numbers(table, i) for i in side]) for side in (question.x, question.y)]
+    sides = [np.vstack([numbers(table, i) for i in side]) for side in (question.x, question.y)]
     if any(len(side) > 1 for side in sides):
         return np.nan, np.nan
     n = table.n_samples
-    context = np.vstack([np.ones(n), *(_numbers(table, i) for i in question.given)])
+    context = np.vstack([np.ones(n), *(numbers(table, i) for i in question.given)])
     context[1:] -= context[1:].mean(axis=1, keepdims=True)
     context[1:] /= np.maximum(context[1:].std(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     both = np.vstack(sides)
@@ -158,19 +154,19 @@ def _partial_correlation(question: Question) -> tuple[float, float]:
     if size <= n * np.finfo(np.float64).eps or freedom < 1:
         return np.nan, np.nan
     r = float(np.clip(x @ y / size, -1.0, 1.0))
-    t = abs(r) * np.sqrt(freedom / max(1.0 - r * r, np.finfo(np.float64).tiny))
-    return r, float(max(2.0 * stdtr(freedom, -t), np.finfo(np.float64).tiny))
+    effect, degrees = table.rows.effect(x * y)
+    t = abs(r) * np.sqrt(freedom / (effect * max(1.0 - r * r, np.finfo(np.float64).tiny)))
+    return r, float(max(2.0 * stdtr(min(freedom, degrees), -t), np.finfo(np.float64).tiny))
 
 
-def _residuals(question: Question, settings: Settings, x: int, y: int) -> FloatArray:
+def _residuals(question: Question, settings: Settings) -> FloatArray:
     """Both sides less what functions of z predict of them, in their own units, shape (2, m); (2, 0) of labels."""
-    table, answer = question.table, fit(question, settings)
-    sides = [_numbers(table, i) for i in (x, y)]
-    if isinstance(answer, Verdict) or len(question.y) > 1 or any(len(side) > 1 for side in sides):
+    answer = fit(question, settings)
+    left = None if isinstance(answer, Verdict) or len(question.y) > 1 else left_of(question, answer.latents)
+    if left is None:
         return np.empty((2, 0))
-    columns = np.vstack(sides)
-    left = answer.latents.without_z(columns) if question.given else columns
-    if left.shape[1] > MOST_POINTS:
-        left = left[:, np.sort(np.random.default_rng(SEED).permutation(left.shape[1])[:MOST_POINTS])]
-    found: FloatArray = np.ascontiguousarray(left)
+    both = np.ascontiguousarray(np.hstack(left).T)
+    if both.shape[1] > MOST_POINTS:
+        both = both[:, np.sort(np.random.default_rng(SEED).permutation(both.shape[1])[:MOST_POINTS])]
+    found: FloatArray = np.ascontiguousarray(both)
     return found

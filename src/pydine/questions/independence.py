@@ -55,6 +55,7 @@ def independence_test(
     clusters: Any = None,
     time: Any = None,
     within: str | None = None,
+    weights: Any = None,
 ) -> IndependenceTestResult:
     """Test whether X is independent of Y, or independent of Y given Z.
 
@@ -86,9 +87,9 @@ def independence_test(
     random_state : int, numpy.random.RandomState, numpy.random.Generator or None, default=0
         Has no effect, unless ``algorithm="paper"``, which draws random numbers: permutations are drawn once and for
         all.
-    n_jobs, nan_policy, cache, kinds, clusters, time, within
+    n_jobs, nan_policy, cache, kinds, clusters, time, within, weights
         As in `mutual_information`. With `clusters` or `time`, signs of whole clusters or stretches of time take the
-        place of permutations.
+        place of permutations, and with weights of a survey signs of rows.
 
     Returns
     -------
@@ -108,7 +109,7 @@ def independence_test(
     False
     """
     _check(statistic, method, pvalue_formula, n_permutations, alpha)
-    said = Dependence(clusters, time, within)
+    said = Dependence(clusters, time, within, weights)
     if algorithm == "paper":
         said.refused("for the paper's algorithm")
     settings = Settings.of(

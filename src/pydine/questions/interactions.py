@@ -8,6 +8,7 @@ from typing import Any
 from pydine.answers.contrasts import answer_all, correlations_of
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_sides
 from pydine.inputs.table import Question
@@ -33,6 +34,9 @@ def interaction(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    weights: Any = None,
 ) -> Interaction:
     """Estimate what X1 and X2 tell about Y together, each alone, and each beyond the other.
 
@@ -42,7 +46,7 @@ def interaction(
         Observations of X1, X2, Y and, if any, Z, on which all is conditioned.
     data : frame, optional
         Where named columns are found.
-    base, random_state, n_jobs, cache, kinds
+    base, random_state, n_jobs, cache, kinds, clusters, time, weights
         As in `mutual_information`.
     nan_policy : {"raise", "omit"}, default="raise"
         What happens to rows that hold NaN or infinity in any of the four: refused, or left out.
@@ -65,7 +69,8 @@ def interaction(
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
     sides = {"x1": x1, "x2": x2, "y": y, "given": given}
-    table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=kinds)
+    said = Dependence(clusters, time, weights=weights)
+    table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=kinds, dependence=said)
     one, other, target, z = places.values()
     return interaction_of(
         Question(table, one, target, z), other, replace(settings, cache=settings.cache or UnitCache())

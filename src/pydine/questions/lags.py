@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pydine.answers.fitting import Fit, fit, information_of
-from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.contrasts import Answered, answered_by, correlations_of
+from pydine.answers.fitting import fit
+from pydine.answers.policy import Verdict
 from pydine.answers.settings import CacheLike, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
-from pydine.bases.base import mean_and_error
 from pydine.inputs.checks import check_nan_policy
 from pydine.inputs.columns import Source
 from pydine.inputs.dependence import Dependence, codes_of, order_of
@@ -20,9 +20,7 @@ from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question
 from pydine.nulls.analytic import analytic_test
 from pydine.nulls.pvalues import adjusted
-from pydine.results import InformationEstimate
 from pydine.results.lags import LaggedInformation, TransferInformation
-from pydine.sampling import Rows
 from pydine.types import FloatArray, IntArray
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
@@ -89,10 +87,10 @@ def lagged_information(
     known = [*((name, 0) for name in _listed(given)), *((y, lag) for lag in past)]
     everything = [*((x, lag) for lag in asked), (y, 0), *known]
     found = [series.ask([(x, lag)], (y, 0), known, everything).answered(settings) for lag in asked]
-    pvalues = np.array([one.pvalue for one in found])
+    pvalues = np.array([pvalue for _, pvalue in found])
     # Holm's adjustment holds however the lags depend on each other.
     every = tuple(map(float, adjusted(pvalues, "holm")))
-    return LaggedInformation(asked, tuple(one.information for one in found), tuple(map(float, pvalues)), every)
+    return LaggedInformation(asked, tuple(one.estimate for one, _ in found), tuple(map(float, pvalues)), every)
 
 
 @shown_in_notebooks("Estimating")
@@ -149,43 +147,18 @@ def transfer_information(
     z = [(name, lag) for name in _listed(given) for lag in past]
     everything = [(x, 0), (y, 0), *((name, lag) for name in (x, y) for lag in past), *z]
 
-    def told(source: Any, of: Any) -> _Answer:
+    def told(source: Any, of: Any) -> tuple[Answered, float]:
         given_past = [*((of, lag) for lag in past), *z]
         return series.ask([(source, lag) for lag in past], (of, 0), given_past, everything).answered(settings)
 
-    forward, backward = told(x, y), told(y, x)
+    (forward, pvalue), (backward, backward_pvalue) = told(x, y), told(y, x)
+    correlation = float(correlations_of([forward, backward])[0, 1])
     return TransferInformation(
-        str(x),
-        str(y),
-        past,
-        forward.information,
-        backward.information,
-        forward.pvalue,
-        backward.pvalue,
-        forward.difference_error(backward),
+        str(x), str(y), past, forward.estimate, backward.estimate, pvalue, backward_pvalue, correlation
     )
 
 
 Lagged = tuple[Any, int]  # a column, and by how many rows it is moved
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """An estimate, the p-value of its test, log-ratios of rows that models have not seen, and how rows depend."""
-
-    information: InformationEstimate
-    pvalue: float
-    ratios: FloatArray | None
-    rows: Rows
-
-    def difference_error(self, other: _Answer) -> float:
-        """Standard error of the difference of two estimates of the same rows, in nats."""
-        own, others = self.information.standard_error, other.information.standard_error
-        if self.ratios is None or other.ratios is None:
-            return float(np.hypot(own, others))
-        ends = [mean_and_error(self.ratios + sign * other.ratios, self.rows)[1] ** 2 for sign in (1.0, -1.0)]
-        covariance = float(np.clip(0.25 * (ends[0] - ends[1]), -own * others, own * others))
-        return float(np.sqrt(max(own**2 + others**2 - 2.0 * covariance, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -194,15 +167,11 @@ class _Asked:
 
     question: Question
 
-    def answered(self, settings: Settings) -> _Answer:
-        """The estimate and the analytic test."""
+    def answered(self, settings: Settings) -> tuple[Answered, float]:
+        """The estimate with its rows, and the p-value of the analytic test."""
         answer = fit(self.question, settings)
-        information, rows = information_of(answer, self.question), self.question.table.rows
-        if isinstance(answer, Verdict):
-            warn_if_determined(answer, self.question)
-            return _Answer(information, answer.pvalue, None, rows)
-        ratios = answer.held_out() if isinstance(answer, Fit) else None
-        return _Answer(information, analytic_test(answer.tested).pvalue, ratios, rows)
+        pvalue = answer.pvalue if isinstance(answer, Verdict) else analytic_test(answer.tested).pvalue
+        return answered_by(answer, self.question), float(pvalue)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from pydine.answers.fitting import Fit, fit, information_of
 from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.residuals import left_of
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.dependence import Dependence
@@ -44,6 +45,7 @@ def mutual_information(
     clusters: Any = None,
     time: Any = None,
     within: str | None = None,
+    weights: Any = None,
 ) -> InformationEstimate:
     """Estimate the mutual information I(X;Y), or I(X;Y|Z) given a third argument.
 
@@ -81,6 +83,9 @@ def mutual_information(
         allow for serial correlation. With `clusters`, a panel.
     within : {None, "clusters"}, default=None
         Ask what X tells about Y among rows of one cluster: the clusters' means of X and Y are given.
+    weights : column name or array-like of shape (n,), optional
+        How many observations each row stands for. Whole numbers are frequencies: answers are those of the table in
+        which each row stands so many times. Other numbers are weights of a survey, of which only the ratios matter.
 
     Returns
     -------
@@ -97,7 +102,7 @@ def mutual_information(
     >>> float(pydine.mutual_information(x, y)) > float(pydine.mutual_information(x, y, z))
     True
     """
-    said = Dependence(clusters, time, within)
+    said = Dependence(clusters, time, within, weights)
     settings = Settings(
         base=base, interval=interval, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)
     ).seeded()
@@ -132,8 +137,10 @@ class _Points:
         rows = np.sort(some_of(latents.outwards, MOST_POINTS))
         dx, both = latents.dimensions[0], latents.both[:, rows]
         sides, positions = (both[:dx].T, both[dx:].T), self.question.table.positions[rows]
+        left = left_of(self.question, self.fitted.latents)
+        some = None if left is None else (left[0][rows], left[1][rows])
         observed = observed_of(self.question, rows)
-        return PointwiseInformation(self.fitted.of_rows(rows), positions, sides, information, observed)
+        return PointwiseInformation(self.fitted.of_rows(rows), positions, sides, information, observed, some)
 
 
 def observed_of(question: Question, rows: RowArray | slice = slice(None)) -> tuple[FloatArray, FloatArray]:
@@ -157,12 +164,13 @@ def pointwise_information(
     clusters: Any = None,
     time: Any = None,
     within: str | None = None,
+    weights: Any = None,
 ) -> PointwiseInformation:
     """Estimate what every row contributes to the information I(X;Y) or I(X;Y|Z): which rows carry the dependence.
 
     Parameters
     ----------
-    x, y, z, data, base, random_state, n_jobs, nan_policy, kinds, clusters, time, within
+    x, y, z, data, base, random_state, n_jobs, nan_policy, kinds, clusters, time, within, weights
         As in `mutual_information`.
 
     Returns
@@ -181,7 +189,7 @@ def pointwise_information(
     >>> bool((pointwise.top(100) < 500).mean() > 0.7)
     True
     """
-    said = Dependence(clusters, time, within)
+    said = Dependence(clusters, time, within, weights)
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs).seeded()
     question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds, dependence=said)
     answer = fit(question, settings)
@@ -192,4 +200,5 @@ def pointwise_information(
         values = answer.of_rows(slice(None))
     sides = latents.of("x").T, latents.of("y").T
     information, positions = information_of(answer, question), question.table.positions
-    return PointwiseInformation(values, positions, sides, information, observed_of(question))
+    left = left_of(question, answer.latents)
+    return PointwiseInformation(values, positions, sides, information, observed_of(question), left)

@@ -50,6 +50,7 @@ def pairwise_information(
     kinds: Kinds | None = None,
     clusters: Any = None,
     time: Any = None,
+    weights: Any = None,
 ) -> PairwiseInformation:
     """Estimate the information between every two variables of a table, alone or given others.
 
@@ -90,8 +91,8 @@ def pairwise_information(
     kinds : mapping of column name to {"continuous", "ordinal", "nominal", "angle:PERIOD"}, optional
         Kinds of columns, where types and values suggest another. Pairs with a column that is not continuous
         are asked about one by one, as `mutual_information` does. Identifiers are left out, with a warning.
-    clusters, time
-        How rows depend on each other, as in `mutual_information`; columns that say it are no variables, and every pair
+    clusters, time, weights
+        How rows were sampled, as in `mutual_information`; columns that say it are no variables, and every pair
         is asked about by itself. Rows must then have all columns.
 
     Returns
@@ -118,7 +119,7 @@ def pairwise_information(
     settings = replace(settings, cache=settings.cache or UnitCache())
     is_rest = isinstance(given, str) and given == REST
     check_nan_policy(nan_policy)
-    sample, said = sample_of(data, None, nan_policy), Dependence(clusters, time)
+    sample, said = sample_of(data, None, nan_policy), Dependence(clusters, time, weights=weights)
     if sample is not None:
         said.refused("for streamed tables")
     data = data if sample is None else sample.columns

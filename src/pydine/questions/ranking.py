@@ -68,6 +68,7 @@ def rank(
     watch: Callable[[Ranking], None] | None = None,
     clusters: Any = None,
     time: Any = None,
+    weights: Any = None,
 ) -> Ranking:
     """Rank columns by the information they have about a target, alone and given all the others.
 
@@ -95,8 +96,8 @@ def rank(
     watch : callable, optional
         Called with the ranking as far as it is known: first when all figures alone are, then after each one given the
         rest.
-    clusters, time
-        How rows depend on each other, as in `mutual_information`; columns that say it are not ranked, and all figures
+    clusters, time, weights
+        How rows were sampled, as in `mutual_information`; columns that say it are not ranked, and all figures
         are of the rows that have all columns.
 
     Returns
@@ -122,7 +123,7 @@ def rank(
     settings = replace(settings, cache=settings.cache or UnitCache())
     backend = frame_library(data)
     data, targets = _with_target(data, target)
-    said, source = Dependence(clusters, time), Source.read(data)
+    said, source = Dependence(clusters, time, weights=weights), Source.read(data)
     if features is None:
         apart = said.names(source)
         features = [name for name in source.names if name not in targets and str(name) not in apart]
@@ -303,8 +304,8 @@ class _Work:
         kept = {}
         for name, answer in alone.items():
             if answer.values is not None and np.isfinite(answer.information.value):
-                rows = self.asked.alone[name].table.positions
-                kept[name] = Answered(answer.information, answer.values, rows)
+                table = self.asked.alone[name].table
+                kept[name] = Answered(answer.information, answer.values, table.positions, table.rows)
         return Comparer(kept)
 
     def _answers(self, questions: list[Question], how: str) -> Iterator[_Answer]:

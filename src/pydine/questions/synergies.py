@@ -12,6 +12,7 @@ from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.angles import around
 from pydine.inputs.columns import Source
+from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
@@ -45,6 +46,9 @@ def synergies(
     nan_policy: str = "raise",
     cache: CacheLike = None,
     kinds: Kinds | None = None,
+    clusters: Any = None,
+    time: Any = None,
+    weights: Any = None,
 ) -> Synergies:
     """Find the pairs of columns that tell more about a target together than the sum of what they tell alone.
 
@@ -59,8 +63,9 @@ def synergies(
         The columns to pair; every column but the target by default.
     most : int, default=20
         How many pairs are estimated.
-    base, random_state, n_jobs, cache, kinds
-        As in `mutual_information`. Identifiers are left out, with a warning.
+    base, random_state, n_jobs, cache, kinds, clusters, time, weights
+        As in `mutual_information`. Identifiers are left out, with a warning; columns that say how rows were sampled are
+        not paired.
     nan_policy : {"raise", "omit"}, default="raise"
         What happens to rows that hold NaN or infinity in any of the columns: refused, or left out.
 
@@ -82,10 +87,12 @@ def synergies(
     if not is_integer(most) or most < 1:
         raise ValueError(f"most must be an integer of at least 1, but got {most!r}.")
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    settings = replace(settings, cache=settings.cache or UnitCache())
+    settings, said = replace(settings, cache=settings.cache or UnitCache()), Dependence(clusters, time, weights=weights)
     if features is None:
-        features = [name for name in Source.read(data).names if name != target]
-    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, left_out={})
+        source = Source.read(data)
+        apart = {str(target), *said.names(source)}
+        features = [name for name in source.names if str(name) not in apart]
+    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, left_out={}, dependence=said)
     if len(whole.x) < 2:
         raise ValueError(f"data must have at least two columns to pair beside {target!r}, but has {len(whole.x)}.")
     alone = replace(settings, n_jobs=1)

@@ -63,6 +63,7 @@ def wide_information(
     kinds: Kinds | None = None,
     clusters: Any = None,
     time: Any = None,
+    weights: Any = None,
 ) -> WideInformation:
     """Find the pairs of very many columns that depend on each other, alone or given others.
 
@@ -93,8 +94,8 @@ def wide_information(
         Kinds of columns, where types and values suggest another. Counts and columns of two values are compared
         by their ranks, which is a valid test, and a lower bound of the information. Labels of more values are refused.
         Identifiers are left out, with a warning.
-    clusters, time
-        How rows depend on each other, as in `mutual_information`; columns that say it are not compared. The variance of
+    clusters, time, weights
+        How rows were sampled, as in `mutual_information`; columns that say it are not compared. The variance of
         every pair is then its own, which takes much longer.
 
     Returns
@@ -115,7 +116,7 @@ def wide_information(
     """
     _check(alpha, threshold)
     settings = Settings(base="gaussian", n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    sample, said = sample_of(data, None, nan_policy, MOST_BYTES), Dependence(clusters, time)
+    sample, said = sample_of(data, None, nan_policy, MOST_BYTES), Dependence(clusters, time, weights=weights)
     if sample is not None:
         said.refused("for streamed tables")
     variables = read_variables(data if sample is None else sample.columns, given, None, nan_policy, kinds, said)

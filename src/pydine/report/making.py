@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pydine.answers.settings import Settings
+from pydine.inputs.columns import Source
 from pydine.inputs.dependence import INDEPENDENTLY, Dependence
 from pydine.inputs.files import Frame
 from pydine.inputs.kinds import Kind, Kinds
@@ -48,6 +49,7 @@ def make_report(
     provenance: Provenance | None = None,
     clusters: str | None = None,
     time: str | bool | None = None,
+    weights: str | None = None,
 ) -> Report:
     """Compute a report on a file.
 
@@ -67,8 +69,8 @@ def make_report(
     progress : bool or None, default=None
         Whether to show progress bars; None: on a terminal.
     provenance : Provenance, optional
-    clusters, time : column name, or for time True, optional
-        How rows depend on each other, as in `pydine.mutual_information`. The columns that say it are not reported on,
+    clusters, time, weights : column name, or for time True, optional
+        How rows were sampled, as in `pydine.mutual_information`. The columns that say it are not reported on,
         and rows must have all columns.
 
     Returns
@@ -81,13 +83,15 @@ def make_report(
     ValueError
         If there are too few or too many columns, or too few rows.
     """
-    said, frame = _dependence(frame, clusters, time)
+    said, frame = _dependence(frame, Dependence(clusters, time, weights=weights))
     if not 2 <= len(frame) <= MOST_COLUMNS:
         raise ValueError(f"a report needs 2 to {MOST_COLUMNS} columns that vary, but there are {len(frame)}.")
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha must be a number strictly between 0 and 1, but got {alpha!r}.")
     work = _Work(base, seed, n_jobs, progress, UnitCache(), frame.kinds, said)
     sampling = said.read(None, frame.n_samples, None)
+    counted = said.weighing(None, frame.n_samples).words
+    words = ", ".join(filter(None, (sampling.words, counted)))
     with one_thread():
         columns = describe(frame, target)
         matrix = work.pairs(frame, None)
@@ -128,25 +132,29 @@ def make_report(
             "alpha": f"{alpha:g}",
             "seed": str(seed),
             "confidence of intervals": f"{LEVEL:.0%}",
-            "rows": sampling.words or "taken to be independent of each other",
+            "rows": words or "taken to be independent of each other",
         },
         provenance=provenance or Provenance(),
-        sampling=sampling.words,
+        sampling=words,
     )
 
 
-def _dependence(frame: Frame, clusters: str | None, time: str | bool | None) -> tuple[Dependence, Frame]:
-    """How rows depend on each other, as values, and the frame without the columns that say it.
+def _dependence(frame: Frame, said: Dependence) -> tuple[Dependence, Frame]:
+    """How rows were sampled, as values, and the frame without the columns that say it.
 
-    Where anything is said, only the rows are left that have all columns.
+    Where anything is said, only the rows are left that have all columns. Rows that are counted by frequencies stand in
+    the frame as often.
     """
-    apart = [name for name in (clusters, time) if isinstance(name, str)]
-    if not Dependence(clusters, time).is_said:
+    if not said.is_said:
         return INDEPENDENTLY, frame
-    frame = frame.complete()
-    told = {name: frame[name] for name in apart}
-    said = Dependence(told.get(str(clusters)), told[time] if isinstance(time, str) else time)
-    return said, frame.without(dict.fromkeys(apart, "it says how rows depend on each other"))
+    source, frame = Source.read(frame), frame.complete()
+    apart, told = said.names(source), said.as_values(Source.read(frame), frame.n_samples)
+    frame = frame.without(dict.fromkeys(apart, "it says how rows were sampled"))
+    weights = told.weighing(None, frame.n_samples)
+    if weights.are_frequencies:
+        rows = weights.places(frame.n_samples)
+        frame, told = frame.only(rows), told.only(rows)._replace(weights=np.ones(len(rows)))
+    return told, frame
 
 
 def _ranked(alone: Mapping[str, Answer], rest: _Rest) -> tuple[Ranked, ...]:
@@ -198,6 +206,7 @@ class _Work:
             "kinds": {name: self.kinds[name] for name in columns if name in self.kinds},
             "clusters": self.said.clusters,
             "time": self.said.time,
+            "weights": self.said.weights,
         }
 
     def pairs(

@@ -59,7 +59,7 @@ def trust(report: Report) -> list[str]:
     if not report.sampling and (hidden := _undetected(report)):
         sentences.append(hidden)
     if report.sampling:
-        sentences.append(f"Rows depend on each other, {report.sampling}, and errors and p-values allow for it.")
+        sentences.append(f"Errors and p-values allow for how rows were sampled: {report.sampling}.")
     else:
         sentences.append(
             "Rows are taken to be independent of each other: pass <code>--clusters</code> if some belong together, "

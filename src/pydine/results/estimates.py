@@ -288,6 +288,8 @@ class PointwiseInformation(Record):
         The information of all rows together.
     observed : tuple of two ndarrays, shapes (n, dx) and (n, dy), optional
         The rows of x and of y in their own units; labels as numbers.
+    left : tuple of two ndarrays, shapes (n, dx) and (n, dy), optional
+        The same less what functions of z predict of them; None for labels of more than two kinds, and angles.
     """
 
     values: FloatArray
@@ -295,11 +297,12 @@ class PointwiseInformation(Record):
     latents: tuple[FloatArray, FloatArray]
     estimate: InformationEstimate
     observed: tuple[FloatArray, FloatArray] | None = None
+    left: tuple[FloatArray, FloatArray] | None = None
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
         n = self.values.size
-        sides = (*self.latents, *(self.observed or ()))
+        sides = (*self.latents, *(self.observed or ()), *(self.left or ()))
         must_fit(self, self.values.shape == self.rows.shape == (n,) and {len(side) for side in sides} == {n})
 
     def top(self, count: int = 10) -> NDArray[np.intp]:
@@ -312,22 +315,27 @@ class PointwiseInformation(Record):
 
         Parameters
         ----------
-        axes : matplotlib Axes, optional
+        axes : matplotlib Axes, or two of them for ``units="both"``, optional
             Where to draw; otherwise a new figure. With several columns, the first of each side is drawn.
-        units : {"scores", "original"}, default="scores"
-            The rows' latents, from which all that z explains is taken out; or the columns as they came.
+        units : {"scores", "original", "partial", "both"}, default="scores"
+            The rows' latents, from which all that z explains is taken out; the columns as they came; the columns less
+            what functions of z predict of them, in their own units; or the first and, given z, the third side by side
+            (without z the first and the second).
 
         Returns
         -------
-        matplotlib Axes
+        matplotlib Axes, or an array of two
         """
-        from pydine.show.plotting import draw_pointwise
+        from pydine.show.plotting import draw_beside, draw_pointwise
 
-        if units not in ("scores", "original"):
-            raise ValueError(f"units must be 'scores' or 'original', but got {units!r}.")
-        if units == "original" and self.observed is None:
-            raise ValueError("these rows were kept without their values; pass units='scores'.")
-        return draw_pointwise(self, axes, units)
+        own = "partial" if self.estimate.dimensions[2] and self.left is not None else "original"
+        kept = {"scores": self.latents, "original": self.observed, "partial": self.left}
+        if units not in (*kept, "both"):
+            raise ValueError(f"units must be 'scores', 'original', 'partial' or 'both', but got {units!r}.")
+        if kept[own if units == "both" else units] is None:
+            why = "of labels, or angles," if self.observed is not None else "kept without their values"
+            raise ValueError(f"these rows are {why} and have no such plot; pass units='scores'.")
+        return draw_beside(self, axes, ("scores", own)) if units == "both" else draw_pointwise(self, axes, units)
 
     def __repr__(self) -> str:
         share = float((self.values > 0.0).mean())

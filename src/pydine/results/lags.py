@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from pydine.results.contrasts import Difference
 from pydine.results.estimates import ConfidenceInterval, InformationEstimate
-from pydine.results.intervals import quantile_of
 from pydine.results.records import Record
 from pydine.show.cards import card, figure, pvalue_text, table
 from pydine.types import must_fit
@@ -112,8 +112,8 @@ class TransferInformation(Record):
         Of the past of x and y, given the past of y; and of the past of y and x, given the past of x.
     pvalue, backward_pvalue : float
         Of no transfer in either direction.
-    difference_error : float
-        Standard error of `difference`, in nats.
+    correlation : float
+        Of the errors of the two.
     """
 
     x: str
@@ -123,18 +123,26 @@ class TransferInformation(Record):
     backward: InformationEstimate
     pvalue: float
     backward_pvalue: float
-    difference_error: float
+    correlation: float
+
+    def __post_init__(self) -> None:
+        """Refuse a correlation that is none."""
+        must_fit(self, -1.0 <= self.correlation <= 1.0)
+
+    @property
+    def contrast(self) -> Difference:
+        """Transfer from x to y less that from y to x, with its interval and p-value."""
+        labels = f"{self.x} to {self.y}", f"{self.y} to {self.x}"
+        return Difference(self.forward, self.backward, labels, self.correlation)
 
     @property
     def difference(self) -> float:
-        """Transfer from x to y less that from y to x, in nats."""
-        return self.forward.value - self.backward.value
+        """The value of `contrast`, in nats."""
+        return self.contrast.value
 
     def difference_interval(self, level: float = 0.95) -> ConfidenceInterval:
         """A confidence interval for the difference, in nats."""
-        degrees = min(self.forward.degrees_of_freedom, self.backward.degrees_of_freedom)
-        reach = float(quantile_of(level, degrees)) * self.difference_error
-        return ConfidenceInterval(self.difference - reach, self.difference + reach)
+        return self.contrast.confidence_interval(level)
 
     def __float__(self) -> float:
         return self.forward.value
@@ -151,9 +159,7 @@ class TransferInformation(Record):
         -------
         matplotlib Axes
         """
-        from pydine.show.plotting import draw_transfer
-
-        return draw_transfer(self, axes)
+        return self.contrast.plot(axes)
 
     def __repr__(self) -> str:
         low, high = self.difference_interval()

@@ -14,13 +14,13 @@ MOST_POINTS = 20_000
 MOST_NAMES, MOST_NUMBERS = 60, 14  # variables of a matrix that are named, and whose values are written into it
 
 
-def new_axes(width: float = 5.6, height: float = 4.6) -> Any:
-    """Axes in a new figure, or a sentence that says what to install."""
+def new_axes(width: float = 5.6, height: float = 4.6, count: int = 1) -> Any:
+    """Axes in a new figure, or as many side by side, or a sentence that says what to install."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError("plotting needs matplotlib; install it with: pip install matplotlib") from None
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    return plt.subplots(1, count, figsize=(width, height), layout="constrained")[1]
 
 
 def label_of(name: str) -> str:
@@ -31,7 +31,8 @@ def label_of(name: str) -> str:
 def draw_pointwise(pointwise: Any, axes: Any = None, units: str = "scores") -> Any:
     """Draw rows coloured by pointwise information (see `PointwiseInformation.plot`)."""
     axes = new_axes() if axes is None else axes
-    x, y = (side[:, 0] for side in (pointwise.latents if units == "scores" else pointwise.observed))
+    sides = {"scores": pointwise.latents, "original": pointwise.observed, "partial": pointwise.left}[units]
+    x, y = (side[:, 0] for side in sides)
     values = pointwise.values
     if len(values) > MOST_POINTS:
         some = np.random.default_rng(0).permutation(len(values))[:MOST_POINTS]
@@ -45,11 +46,23 @@ def draw_pointwise(pointwise: Any, axes: Any = None, units: str = "scores") -> A
     axes.figure.colorbar(points, ax=axes, label="pointwise information (nats)", extend="both")
     estimate = pointwise.estimate
     first, second = label_of(estimate.names[0][0]), label_of(estimate.names[1][0])
+    known = label_of(_given(estimate.names[2])) if estimate.dimensions[2] else ""
     if units == "scores":
-        given = f" given {label_of(_given(estimate.names[2]))}" if estimate.dimensions[2] else ""
+        given = f" given {known}" if known else ""
         first, second = (f"{name}{given}, as a standard normal" for name in (first, second))
+    elif units == "partial" and known:
+        predicts = "predicts" if estimate.dimensions[2] == 1 else "predict"
+        first, second = (f"{name}, less what {known} {predicts}" for name in (first, second))
     axes.set(xlabel=first, ylabel=second)
     axes.set_title(f"{estimate.value:.3f} nats in {estimate.n_samples:,} rows ({estimate.base} base)")
+    return axes
+
+
+def draw_beside(pointwise: Any, axes: Any, units: tuple[str, str]) -> Any:
+    """Draw rows in two units side by side (see `PointwiseInformation.plot`)."""
+    axes = new_axes(11.2, 4.6, len(units)) if axes is None else axes
+    for one, unit in zip(axes, units, strict=True):
+        draw_pointwise(pointwise, one, unit)
     return axes
 
 
@@ -155,21 +168,6 @@ def draw_lags(found: Any, axes: Any = None) -> Any:
     x, y, _ = found.estimates[0].names
     axes.set(xlabel=f"rows by which {label_of(x[0].partition(' (t')[0])} comes before {label_of(y[0])}", ylabel="nats")
     axes.legend(frameon=False)
-    return axes
-
-
-def draw_transfer(found: Any, axes: Any = None) -> Any:
-    """Draw both directions of a transfer and their difference (see `TransferInformation.plot`)."""
-    axes = new_axes(5.6, 2.6) if axes is None else axes
-    x, y = label_of(found.x), label_of(found.y)
-    values = [found.forward.value, found.backward.value, found.difference]
-    ends = [found.forward.confidence_interval(), found.backward.confidence_interval(), found.difference_interval()]
-    for place, (value, (low, high)) in enumerate(zip(values, ends, strict=True)):
-        axes.plot([low, high], [-place, -place], color="#0072b2")
-        axes.plot(value, -place, "o", color="#0072b2")
-    axes.axvline(0.0, color="0.5", lw=0.8)
-    axes.set_yticks([0, -1, -2], [f"{x} to {y}", f"{y} to {x}", "difference"])
-    axes.set(xlabel="nats, with 95% intervals")
     return axes
 
 

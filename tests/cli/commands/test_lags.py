@@ -90,7 +90,7 @@ def test_the_strongest_pairs_of_clusters(tmp_path, panel):
 def test_a_report_of_clusters(tmp_path, panel):
     process(tmp_path, "report", panel, "--target", "y", "--clusters", "unit", "--time", "day", "-o", "told.html")
     page = (tmp_path / "told.html").read_text()
-    assert "Rows depend on each other, 12 clusters" in page
-    assert "it says how rows depend on each other" in page
+    assert "how rows were sampled: 12 clusters" in page
+    assert "it says how rows were sampled" in page
     process(tmp_path, "report", panel, "--target", "y", "-o", "untold.html")
     assert "Rows are taken to be independent of each other" in (tmp_path / "untold.html").read_text()

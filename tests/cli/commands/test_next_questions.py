@@ -39,6 +39,24 @@ def test_compare_groups_by_their_labels(folder, tmp_path):
     assert "column 'when' has no group 'never'; it has" in wrong.stderr
 
 
+def test_a_table_of_frequencies(tmp_path):
+    cells = [("a", "u", 40), ("a", "v", 20), ("b", "u", 15), ("b", "v", 50)]
+    lines = [f"{x},{y},{z},{count + z}" for x, y, count in cells for z in range(4)]
+    (tmp_path / "counts.csv").write_text("\n".join(["x,y,z,Freq", *lines]))
+    long = [f"{x},{y},{z}" for x, y, count in cells for z in range(4) for _ in range(count + z)]
+    (tmp_path / "long.csv").write_text("\n".join(["x,y,z", *long]))
+    sides = ("-x", "x", "-y", "y", "--json")
+    for command in (("mi", *sides), ("compare", *sides, "--than", "z"), ("interaction", *sides, "--with", "z")):
+        told, plain = (
+            json.loads(process(tmp_path, command[0], file, *command[1:], *said).stdout)
+            for file, said in (("counts.csv", ("--weights", "Freq")), ("long.csv", ()))
+        )
+        for name in ("information", "value", "low", "high", "n_samples"):
+            assert told.get(name) == plain.get(name)
+    hint = process(tmp_path, "mi", "counts.csv", "-x", "x", "-y", "y").stderr
+    assert "pass --weights Freq" in hint
+
+
 def test_compare_with_one_thing(folder):
     done = process(folder, "compare", "data.csv", *SIDES, code=2)
     assert "give one of the two" in done.stderr

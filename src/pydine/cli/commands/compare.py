@@ -42,6 +42,7 @@ def compare(
         typer.Option("--group", metavar="LABEL", help="Which two groups of --by, if there are more; give it twice."),
     ] = None,
     base: options.BaseOption = options.Base.auto,
+    depending: options.Depending,
     work: options.Work,
     reading: options.Reading,
     printed: options.Printed,
@@ -56,8 +57,8 @@ def compare(
     form = printed.form
     second = {"--than": than} if than else {"--by": [by or ""]}
     chosen = {"-x": sides.x, **second, "-y": sides.y, "-z": sides.z}
-    (x, other, y, z), _, frame = Request(file, reading, work.seed).read_blocks(chosen, options.Depending())
-    asked: dict[str, Any] = {"data": frame, "base": base.value, **work.settings(frame)}
+    (x, other, y, z), depends, frame = Request(file, reading, work.seed).read_blocks(chosen, depending)
+    asked: dict[str, Any] = {"data": frame, "base": base.value, **work.settings(frame, depends)}
     with watching(frame.source, "Comparing") as said:
         import pydine
 

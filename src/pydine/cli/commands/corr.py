@@ -38,6 +38,7 @@ def corr(
         Scale, options.of_method("--method", help="Correlations from -1 to 1, or information in nats.")
     ] = Scale.correlation,
     base: options.BaseOption = options.Base.auto,
+    depending: options.Depending,
     work: options.Work,
     reading: options.Reading,
     printed: options.Printed,
@@ -50,14 +51,16 @@ def corr(
     form = printed.form
     request = Request(file, reading, work.seed)
     table = request.open()
-    given = table.find("-z", z or ())
-    frame = request.read_many(table, chosen, needed=given)
-    if len(frame) - len(given) < 2:
+    given, apart = table.find("-z", z or ()), depending.columns(table)
+    frame = request.read_many(table, chosen, needed=[*given, *apart], named=depending.labels(table))
+    if len(frame) - len({*given, *apart}) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to correlate; {why_few(frame)}.")
     with watching(frame.source, "Estimating") as said:
+        from pydine.inputs.dependence import Dependence
         from pydine.questions.correlating import correlations
 
-        settings = work.settings(frame)
+        depends = depending.found(table)
+        settings = work.settings(frame, depends)
         labelled = [name for name in frame.levels if len(frame.levels[name]) > 1]
         names, matrix = correlations(
             frame,
@@ -65,8 +68,9 @@ def corr(
             method=scale.value,
             base=base.value,
             n_jobs=settings["n_jobs"],
-            kinds=frame.kinds,
+            kinds=settings["kinds"],
             unordered=labelled,
+            said=Dependence(**depends),
         )
     columns: dict[str, list[Any]] = {
         "column": list(names),

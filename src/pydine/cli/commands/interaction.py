@@ -33,6 +33,7 @@ def interaction(
         typer.Option("--with", metavar="COLUMN", help="The second column; several make one variable of them."),
     ],
     base: options.BaseOption = options.Base.auto,
+    depending: options.Depending,
     work: options.Work,
     reading: options.Reading,
     printed: options.Printed,
@@ -45,11 +46,11 @@ def interaction(
     """
     form = printed.form
     chosen = {"-x": sides.x, "--with": beside, "-y": sides.y, "-z": sides.z}
-    names, _, frame = Request(file, reading, work.seed).read_blocks(chosen, options.Depending())
+    names, depends, frame = Request(file, reading, work.seed).read_blocks(chosen, depending)
     with watching(frame.source, "Estimating") as said:
         import pydine
 
-        found = pydine.interaction(*names, data=frame, base=base.value, **work.settings(frame))
+        found = pydine.interaction(*names, data=frame, base=base.value, **work.settings(frame, depends))
     record = {**facts(frame), **_described(found)}
     answer(form, record, [flat(record)], lambda: _shown(found), frame=frame)
     tell(said)

@@ -89,7 +89,7 @@ def matrix(
     rest = given == [REST] and REST not in table.names
     known, depends = [] if rest else table.find("--given", given or ()), depending.found(table)
     if depends and shard is not None:
-        raise ValueError("--clusters and --time are not available with --shard; leave them out.")
+        raise ValueError("--clusters, --time and --weights are not available with --shard; leave them out.")
     needed, named = [*known, *depending.columns(table)], depending.labels(table)
     if strongest.is_asked:
         strongest.check(out, given=rest, shard=shard is not None, plot=plot is not None)

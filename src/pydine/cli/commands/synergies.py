@@ -27,6 +27,7 @@ def synergies(
     most: Annotated[int, options.of_method("--most", metavar="N", min=1, help="How many pairs are estimated.")] = 20,
     alpha: options.Alpha = 0.05,
     base: options.BaseOption = options.Base.auto,
+    depending: options.Depending,
     work: options.Work,
     reading: options.Reading,
     printed: options.Printed,
@@ -40,14 +41,16 @@ def synergies(
     request = Request(file, reading, work.seed)
     table = request.open()
     target = table.find_one("--target", target)
-    frame = request.read_many(table, chosen, needed=[target])
-    features = [name for name in frame if name != target]
+    apart = depending.columns(table)
+    frame = request.read_many(table, chosen, needed=[target, *apart], named=depending.labels(table))
+    features = [name for name in frame if name not in (target, *apart)]
     if len(features) < 2:
         raise ValueError(f"{frame.source} has fewer than two columns to pair beside {target!r}; {why_few(frame)}.")
     with watching(frame.source, "Estimating") as said:
         import pydine
 
-        found = pydine.synergies(frame, target, features, most=most, base=base.value, **work.settings(frame))
+        settings = work.settings(frame, depending.found(table))
+        found = pydine.synergies(frame, target, features, most=most, base=base.value, **settings)
     rows = [_line(*pair) for pair in zip(found.interactions, found.adjusted_pvalues, strict=True)]
     record = {**facts(frame), "target": target, "n_pairs": found.n_pairs, "found": found.found(alpha), "pairs": rows}
     answer(form, record, rows, lambda: _shown(found, alpha), frame=frame)

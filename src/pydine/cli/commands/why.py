@@ -29,6 +29,7 @@ def why(
     *,
     chosen: options.Chosen,
     base: options.BaseOption = options.Base.auto,
+    depending: options.Depending,
     work: options.Work,
     reading: options.Reading,
     printed: options.Printed,
@@ -42,13 +43,14 @@ def why(
     request = Request(file, reading, work.seed)
     table = request.open()
     x, y = table.find_one("-x", x), table.find_one("-y", y)
-    frame = request.read_many(table, chosen, needed=[x, y])
+    apart = [x, y, *depending.columns(table)]
+    frame = request.read_many(table, chosen, needed=apart, named=depending.labels(table))
     with watching(frame.source, "Explaining") as said:
         from pydine import why
 
-        settings = work.settings(frame)
+        settings = work.settings(frame, depending.found(table))
         del settings["random_state"]
-        found = why(frame, x, y, [name for name in frame if name not in (x, y)], base=base.value, **settings)
+        found = why(frame, x, y, [name for name in frame if name not in apart], base=base.value, **settings)
     columns = found.columns()
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     record = {

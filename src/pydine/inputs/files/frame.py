@@ -304,8 +304,12 @@ class Frame(Mapping[str, FloatArray]):
             raise ValueError(
                 f"{self.source}: every row has a missing value in one of the {len(self)} columns; use fewer columns."
             )
-        rows = np.flatnonzero(keep) if self.rows is None else self.rows[keep]
-        return replace(self, columns={name: values[keep] for name, values in self.columns.items()}, rows=rows)
+        return self.only(np.flatnonzero(keep))
+
+    def only(self, rows: RowArray) -> Frame:
+        """Some of the rows, of which each may come several times."""
+        places = rows if self.rows is None else self.rows[rows]
+        return replace(self, columns={name: values[rows] for name, values in self.columns.items()}, rows=places)
 
     def refuse_missing(self) -> None:
         """Raise with the first missing value, and where it is."""

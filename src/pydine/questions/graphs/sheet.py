@@ -95,7 +95,9 @@ class Sheet:
         order = np.argsort(row_marks(columns), kind="stable")
         rows = self.table.rows.resampled(order, np.random.default_rng((SEED, 37, number)))
         columns = np.ascontiguousarray(self.table.columns[:, rows])
-        return Sheet(replace(self.table, columns=columns, kept=None, rows=self.table.rows.only(rows)), self.places)
+        return Sheet(
+            replace(self.table, columns=columns, kept=None, counted=None, rows=self.table.rows.only(rows)), self.places
+        )
 
     def likely(self) -> Likely:
         """Orders sets by how much dependence they may leave."""

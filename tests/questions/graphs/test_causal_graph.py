@@ -264,6 +264,16 @@ def test_it_prints_a_table(graph):
     assert "rain → plants" in graph._repr_html_()
 
 
+def test_tests_and_edges_are_counted_as_it_goes(graph, capsys):
+    pydine.causal_graph(GARDEN, cache=CACHE, progress=True)
+    told = capsys.readouterr().err
+    assert "sets of 0: 10 tests, " in told
+    assert "edges left" in told
+    assert "strengths of edges" in told
+    pydine.causal_graph(GARDEN, cache=CACHE)
+    assert not capsys.readouterr().err  # no terminal, and nobody asked
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

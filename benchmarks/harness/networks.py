@@ -8,10 +8,11 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from random import seed as seed_of_library
 from typing import Any
 
 import numpy as np
@@ -32,16 +33,27 @@ FUNCTIONS: tuple[Callable[[Floats], Floats], ...] = (
 
 @dataclass(frozen=True)
 class Sample:
-    """A table, and the arrows of the graph that it was drawn from, by names."""
+    """A table, and the arrows of the graph that it was drawn from, by names.
+
+    `covariance` is that of the columns, and `alpha` the level of a published comparison, where there is one; `others`
+    are further skeletons that are published.
+    """
 
     frame: pd.DataFrame
     arrows: frozenset[tuple[str, str]]
-    covariance: Floats | None = None  # of the columns, where it is known
+    covariance: Floats | None = None
+    alpha: float | None = None
+    others: Mapping[str, frozenset[frozenset[str]]] = field(default_factory=dict)
 
     @property
     def skeleton(self) -> frozenset[frozenset[str]]:
         """Pairs that are joined."""
-        return frozenset(frozenset(arrow) for arrow in self.arrows)
+        return joined(self.arrows)
+
+
+def joined(arrows: frozenset[tuple[str, str]]) -> frozenset[frozenset[str]]:
+    """The skeleton of arrows."""
+    return frozenset(frozenset(arrow) for arrow in arrows)
 
 
 def folder() -> Path | None:
@@ -146,6 +158,89 @@ def discrete(name: str, seed: int, n: int) -> Sample:
     arrows = frozenset((parent, node) for node, some in parents.items() for parent in some)
     frame = pd.DataFrame({node: columns[node] for node in labels})
     return Sample(frame[[node for node in frame if frame[node].nunique() > 1]], arrows)
+
+
+def mixed(seed: int, n: int, p: int, degree: float = 2.0) -> Sample:
+    """A random graph over numbers, counts and labels, a third each, whose parents act by bent functions of them."""
+    rng = np.random.default_rng([seed, p, 3])
+    parents = np.tril(rng.random((p, p)) < degree / (p - 1), -1)
+    kinds = rng.permutation(np.arange(p) % 3)
+    felt, columns = np.empty((p, n)), list[NDArray[Any]]()  # what children feel of a column, and what is seen of it
+    for j in range(p):
+        column = effect(felt[np.flatnonzero(parents[j])], rng, n, "bent")
+        if kinds[j] == 1:
+            seen: NDArray[Any] = rng.poisson(np.exp(0.7 * column + 0.5))
+        elif kinds[j] == 2:
+            seen = np.searchsorted(np.sort(rng.normal(scale=0.7, size=3)), column)
+        else:
+            seen = column
+        # Labels act by numbers of their own, so that their order means nothing.
+        felt[j] = _standard(rng.permutation(4)[seen] if kinds[j] == 2 else np.sqrt(seen) if kinds[j] == 1 else seen)
+        columns.append(np.array(["a", "b", "c", "d"])[seen] if kinds[j] == 2 else seen)
+    names = [f"c{k}" for k in range(p)]
+    arrows = frozenset((names[int(i)], names[int(j)]) for j, i in np.argwhere(parents))
+    return Sample(pd.DataFrame(dict(zip(names, columns, strict=True))), arrows)
+
+
+def rings(seed: int, n: int, p: float, density: float, share: float) -> Sample:
+    """A sample as in mCMIkNN's comparison of searches; `share` of the columns are discrete.
+
+    From manm-cs 0.1.6, which draws from NumPy's and from the standard library's global generators.
+    """
+    from manm_cs.graph import GraphBuilder  # type: ignore[import-not-found]
+
+    np.random.seed(seed)  # noqa: NPY002
+    seed_of_library(seed)
+    graph = (
+        GraphBuilder()
+        .with_num_nodes(int(p))
+        .with_edge_density(density)
+        .with_discrete_node_ratio(share)
+        .with_discrete_signal_to_noise_ratio(0.85)
+        .with_min_discrete_value_classes(2)
+        .with_max_discrete_value_classes(4)
+        .with_continuous_noise_std(1.0)
+        .with_functions([(0.34, float), (0.33, lambda value: value**2), (0.33, np.cos)])
+        .with_conditional_gaussian(False)
+        .with_betas(1.0, 1.0)
+        .with_scaled_parent_influence(True)
+        .build()
+    )
+    columns = pd.DataFrame()
+    for variable in graph.variables:
+        columns[variable.idx] = variable.sample(df=columns, num_observations=n)
+    arrows = frozenset((str(parent.idx), str(child.idx)) for child in graph.variables for parent in child.parents)
+    return Sample(columns.set_axis([str(name) for name in columns], axis=1), arrows, alpha=0.05)
+
+
+def cells(place: Path, seed: int, n: int) -> Sample:
+    """Some rows of the cells of Sachs et al. (2005), with the graphs that are published for them."""
+    frame = pd.read_csv(place, sep="\t").sample(n=n, random_state=seed).reset_index(drop=True)
+    learned, toolbox, known = CONSENSUS
+    return Sample(frame, known, others={"learned": joined(learned), "toolbox": joined(toolbox)})
+
+
+def _arrows(text: str) -> frozenset[tuple[str, str]]:
+    """Arrows of a text like "a: b c, d: e"."""
+    parts = (part.split(":") for part in text.split(","))
+    return frozenset((cause.strip(), effect) for cause, effects in parts for effect in effects.split())
+
+
+# Graphs that are published for these cells: the one that Sachs et al. learned (17 arrows, as in bnlearn), that of the
+# Causal Discovery Toolbox (18), and that of Ramsey and Andrews (2018; 20, beside the data in example-causal-datasets).
+CONSENSUS = tuple(
+    map(
+        _arrows,
+        (
+            "erk: akt, mek: erk, pip3: pip2, pka: akt erk jnk mek p38 raf, pkc: jnk mek p38 pka raf, plc: pip2 pip3, "
+            "raf: mek",
+            "pip2: pkc pip3, plc: pip2 pkc, pip3: plc akt, pkc: jnk p38 raf mek, pka: p38 raf akt mek erk jnk, "
+            "raf: mek, mek: erk",
+            "erk: akt, mek: erk, pip2: pkc, pip3: akt pip2 plc, pka: akt erk jnk mek p38 raf, "
+            "pkc: jnk mek p38 pka raf, plc: pip2 pkc, raf: mek",
+        ),
+    )
+)
 
 
 def _in_order(parents: dict[str, list[str]]) -> list[str]:

@@ -248,11 +248,22 @@ class CausalGraph(Record):
         return draw_network(self, axes)
 
     @property
+    def apart(self) -> list[str]:
+        """Sentences on what is not joined: columns without an edge, and how many pairs are shown to be independent."""
+        found = [f"Joined with nothing: {', '.join(self.alone)}."] if self.alone else []
+        if self.min_information is not None and self.absent:
+            found.append(
+                f"{len(self.independent):,} of the {len(self.absent):,} pairs without an edge tell less than "
+                f"{self.min_information:g} nats about each other, with 97.5% confidence each."
+            )
+        return found
+
+    @property
     def legend(self) -> str:
         """What the marks of its edges mean, and what arrows assume."""
         kinds = [kind for kind in LEGEND if any(edge.kind == kind for edge in self.edges)]
-        marks = f"{', '.join(LEGEND[kind] for kind in kinds)}. " if kinds else ""
-        return marks + (ASSUMES if DIRECTED in kinds else "")
+        marks = f"{', '.join(LEGEND[kind] for kind in kinds)}." if kinds else ""
+        return f"{marks} {ASSUMES}" if DIRECTED in kinds else marks
 
     @property
     def title(self) -> str:
@@ -293,8 +304,7 @@ class CausalGraph(Record):
             ]
         if len(self.edges) > SHOWN_EDGES:
             lines.append(f"  … and {len(self.edges) - SHOWN_EDGES:,} more: to_frame() has all")
-        lines += [f"Joined with nothing: {', '.join(self.alone)}."] if self.alone else []
-        return "\n".join([*lines, *([self.legend] if self.legend else [])])
+        return "\n".join([*lines, *self.apart, *([self.legend] if self.legend else [])])
 
     def _repr_html_(self) -> str:
         """A table for notebooks."""
@@ -303,5 +313,5 @@ class CausalGraph(Record):
             if len(self.edges) > SHOWN_EDGES
             else ""
         )
-        alone = f"Joined with nothing: {', '.join(self.alone)}. " if self.alone else ""
-        return table(self.title, self.header, self.rows()[:SHOWN_EDGES], more + alone + self.legend)
+        below = more + " ".join([*self.apart, self.legend])
+        return table(self.title, self.header, self.rows()[:SHOWN_EDGES], below)

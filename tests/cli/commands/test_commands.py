@@ -106,6 +106,19 @@ def test_graph(folder, tmp_path):
     assert {edge["kind"] for edge in record["edges"]} == {"undirected"}
     assert all(edge["low"] <= edge["information"] <= edge["high"] for edge in record["edges"])
     assert '"cause" -> "proxy" [dir=none, label=' in out.read_text()
+    assert all(pair["pvalue"] > 0.01 and np.isnan(pair["high"] or np.nan) for pair in record["absent"])
+
+
+@pytest.mark.slow
+def test_graph_with_what_is_independent(folder, tmp_path):
+    out = tmp_path / "graph.json"
+    columns = [word for name in ("cause", "noise") for word in ("-c", name)]
+    asked = ("graph", "data.csv", *columns, "--min-information", "0.2", "--out", str(out))
+    shown = process(folder, *asked).stdout
+    assert "1 of the 1 pairs without an edge tell less than 0.2 nats about each other" in " ".join(shown.split())
+    (pair,) = pydine.CausalGraph.from_json(out.read_text()).independent
+    assert {pair.source, pair.target} == {"cause", "noise"}
+    process(folder, *asked)  # over a file of its own
 
 
 @pytest.mark.slow

@@ -173,7 +173,7 @@ def test_pipes_are_written_to(output):
     ("command", "sentence"),
     [
         (("matrix", *PAIR, "--plot", "x.bmp"), "can be written as .png, .svg or .pdf, but not as .bmp"),
-        (("graph", *PAIR, "--out", "x.bmp"), "can be written as .png, .svg, .pdf, .graphml or .dot"),
+        (("graph", *PAIR, "--out", "x.bmp"), "can be written as .png, .svg, .pdf, .graphml, .dot or .json"),
         (("report", "data.csv", "-t", "outcome", "--out", "x.bmp"), "end the name in .html"),
         (("matrix", *PAIR, "--out", "x.png", "--plot", "x.png"), "x.png is named for two results"),
         (("matrix", *PAIR, "--out", "no/x.csv"), "there is no folder no"),

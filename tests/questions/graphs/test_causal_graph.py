@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 
 import pydine
+from pydine.answers.settings import Settings
 from pydine.questions.graphs import asking
+from pydine.questions.graphs.sheet import Sheet
 from pydine.work.kept import KeptNumbers
 
 ARROWS = {("rain", "plants"), ("sun", "plants"), ("plants", "insects")}
@@ -85,6 +87,16 @@ def test_workers_change_no_bit(graph, monkeypatch):
     assert pydine.causal_graph(GARDEN, n_jobs=2).to_json() == graph.to_json()  # NaN is not itself
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert pydine.causal_graph(GARDEN).to_json() == graph.to_json()
+
+
+def test_what_is_worth_workers_grows_with_the_rows_and_with_what_is_asked():
+    def group(n, each, given=()):
+        return Sheet.read(garden(n), "raise", None).tests(Settings(cache=CACHE))._group(given, ((0, 1),), each)
+
+    few, many = (group(n, asking.A_TEST).seconds for n in (200, 2000))
+    assert many == pytest.approx(10.0 * few)
+    assert group(200, asking.A_TEST, (2,)).seconds == pytest.approx(2.0 * few)
+    assert group(200, asking.AN_ESTIMATE).seconds > few
 
 
 def test_what_was_tested_is_not_tested_again(graph, tmp_path, monkeypatch):
@@ -183,6 +195,9 @@ def test_independence_can_be_shown(graph):
     assert len(found.independent) + len(found.undecided) == len(found.absent)
     assert all(pair.high < 0.05 for pair in found.independent)
     assert found.independent
+    line = f"{len(found.independent)} of the {len(found.absent)} pairs without an edge tell less than 0.05 nats"
+    assert line in repr(found)
+    assert line in found._repr_html_()
     with pytest.raises(ValueError, match="pass min_information= to causal_graph"):
         _ = graph.independent
 
@@ -247,6 +262,16 @@ def test_it_prints_a_table(graph):
     assert "Joined with nothing: wind." in shown
     assert "assume that no common cause" in shown
     assert "rain → plants" in graph._repr_html_()
+
+
+def test_tests_and_edges_are_counted_as_it_goes(graph, capsys):
+    pydine.causal_graph(GARDEN, cache=CACHE, progress=True)
+    told = capsys.readouterr().err
+    assert "sets of 0: 10 tests, " in told
+    assert "edges left" in told
+    assert "strengths of edges" in told
+    pydine.causal_graph(GARDEN, cache=CACHE)
+    assert not capsys.readouterr().err  # no terminal, and nobody asked
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,6 +48,14 @@ class Searching:
     bootstrap: Annotated[
         int, options.of_method(metavar="N", min=0, help="Search N resampled tables too: how stable edges are.")
     ] = 0
+    min_information: Annotated[
+        float | None,
+        options.of_method(
+            metavar="NATS",
+            help="Estimate pairs without an edge too: which of them tell less than this about each other.",
+            show_default=False,
+        ),
+    ] = None
     cache: options.Cache = None
 
 
@@ -91,7 +99,7 @@ def graph(
     out: Annotated[
         Path | None,
         options.of_output(
-            metavar="FILE", help="Draw it (.png, .svg, .pdf) or write it for other programs (.graphml, .dot)."
+            metavar="FILE", help="Draw it (.png, .svg, .pdf) or write it for other programs (.graphml, .dot, .json)."
         ),
     ] = None,
     overwrite: options.Overwrite = False,
@@ -121,6 +129,7 @@ def graph(
     rows = lines_of(found.columns())
     counted = {"n_samples": found.n_samples, "n_dropped": found.n_dropped, "n_tests": found.n_tests}
     record = {**facts(frame), **counted, "alpha": searching.alpha, "names": list(found.names), "edges": rows}
+    record["absent"] = [asdict(pair) for pair in found.absent]
     header = list(found.columns())
     answer(form, record, rows, lambda: _shown(found), header=header, frame=frame)
     tell(said)
@@ -137,6 +146,7 @@ def _searched(frame: Frame, searching: Searching, known: Known, settings: dict[s
         sets=searching.sets or None,
         fdr=searching.fdr,
         bootstrap=searching.bootstrap,
+        min_information=searching.min_information,
         cache=searching.cache,
         **settings,
         **known.arguments(list(frame)),
@@ -163,8 +173,7 @@ def _shown(found: CausalGraph) -> RenderableType:
     table = plain_table(*header, left=1)
     for row in found.rows():
         table.add_row(*row[: len(header)])
-    apart = f"Joined with nothing: {', '.join(found.alone)}." if found.alone else ""
     count = f"{len(found.edges)} edges among {len(found.names)} columns"
     rate = "" if found.fdr is None else f", false discovery rate {found.fdr:g}"
     how = f"{found.n_samples:,} rows, PC algorithm at {found.alpha:g}{rate}, {found.n_tests:,} tests"
-    return page(count, table, found.legend, apart, how=how)
+    return page(count, table, found.legend, *found.apart, how=how)

@@ -19,7 +19,8 @@ from typing import Any
 from pydine.cli.output.notes import note
 from pydine.disk import real, sweep, write_whole
 
-MARK = "written by pydine"  # stands at the beginning or the end of files other than CSV
+MARK = "written by pydine"  # stands at the beginning or the end of files other than CSV and JSON
+RECORD = b'{"pydine"'  # how results as JSON begin
 LOOKED_AT = 1 << 14  # bytes at either end
 PICTURES = (".png", ".svg", ".pdf")
 STANDARD_INPUT = "-"
@@ -78,7 +79,7 @@ def _is_ours(place: Path, header: Sequence[str]) -> bool:
         with place.open("rb") as file:
             size, head = place.stat().st_size, file.read(LOOKED_AT)
             file.seek(max(0, size - LOOKED_AT))
-            if size == 0 or MARK.encode() in head or MARK.encode() in file.read():
+            if size == 0 or head.startswith(RECORD) or MARK.encode() in head or MARK.encode() in file.read():
                 return True
         with place.open(encoding="utf-8", newline="") as text:
             rows = csv.reader(text)

@@ -12,8 +12,10 @@ def check_suffix(path: Path) -> None:
     """Refuse a file name whose ending names no format."""
     if path.suffix.lower() in PICTURES:
         check_picture(path)
-    elif path.suffix.lower() not in (".graphml", ".dot"):
-        raise ValueError(f"{path}: a graph can be written as .png, .svg, .pdf, .graphml or .dot; end the name so.")
+    elif path.suffix.lower() not in (".graphml", ".dot", ".json"):
+        raise ValueError(
+            f"{path}: a graph can be written as .png, .svg, .pdf, .graphml, .dot or .json; end the name so."
+        )
 
 
 def write_graph(path: Path, graph: CausalGraph) -> None:
@@ -23,5 +25,7 @@ def write_graph(path: Path, graph: CausalGraph) -> None:
         save_figure(graph.plot().figure, path)
     elif suffix == ".dot":
         save(path, f"// {MARK}\n{graph.to_dot()}".encode())
+    elif suffix == ".json":
+        save(path, graph.to_json().encode())
     else:
         save(path, graph.to_graphml().replace("?>", f"?><!-- {MARK} -->", 1).encode())

@@ -34,11 +34,9 @@ from pydine.work.kept import Numbers
 # What p-values and strengths depend on beside the data.
 ROOMS = ("inputs", "kernels", "units", "latents", "bases", "nulls", "answers", "results")
 TEST_SOURCES = ("types.py", "sampling.py", *(f"{room}/**/*.py" for room in ROOMS))
-A_TEST = 3e-3  # memory: seconds that a test takes, for each column of it beyond one
-WORTH_WORKERS, PORTION = (
-    1.0,
-    8.0,
-)  # memory: seconds of work below which it stays in this thread, and after which it is kept
+A_TEST, AN_ESTIMATE = 3e-3, 2e-2  # memory: seconds of a thousand rows, for each column of a question beyond one
+# memory: seconds of work below which it stays in this thread, and after which it is kept
+WORTH_WORKERS, PORTION = 0.2, 8.0
 MOST_PAIRS = 16  # memory: questions in a group
 KEPT_AT_ONCE = 64  # memory: numbers that are written together
 NOT_TESTED = (np.nan,)
@@ -52,15 +50,11 @@ def test_digest() -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """Questions given the same columns, by their pairs."""
+    """Questions given the same columns, by their pairs, and about how many seconds they take."""
 
     given: Given
     pairs: tuple[tuple[int, int], ...]
-
-    @property
-    def seconds(self) -> float:
-        """About how long they take."""
-        return A_TEST * len(self.pairs) * (1.0 + len(self.given))
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -177,13 +171,16 @@ class Tests:
             if one not in done:
                 groups.setdefault(one.given, []).append(one.pair)
         items = [
-            Group(given, tuple(pairs[start : start + MOST_PAIRS]))
+            self._group(given, tuple(pairs[start : start + MOST_PAIRS]), A_TEST)
             for given, pairs in groups.items()
             for start in range(0, len(pairs), MOST_PAIRS)
         ]
         for group, pvalues in self._ask(Tester(self.workshop), items):
             for pair, pvalue in zip(group.pairs, pvalues, strict=True):
                 yield Asked(*pair, group.given), (pvalue,)
+
+    def _group(self, given: Given, pairs: tuple[tuple[int, int], ...], each: float) -> Group:
+        return Group(given, pairs, each * len(pairs) * (1.0 + len(given)) * self.table.n_samples / 1000.0)
 
     def _is_testable(self, one: Asked) -> bool:
         """Whether there are enough rows, and all columns vary in them."""
@@ -213,7 +210,7 @@ class Tests:
         settings = replace(self.settings, cache=None)
         estimator = Estimator(settings.workshop(self.table), settings)
         yield from ((one, (np.nan,) * 4) for one in asked if not self._is_testable(one))
-        items = [Group(one.given, (one.pair,)) for one in asked if self._is_testable(one)]
+        items = [self._group(one.given, (one.pair,), AN_ESTIMATE) for one in asked if self._is_testable(one)]
         for group, numbers in self._ask(estimator, items):
             yield Asked(*group.pairs[0], group.given), numbers
 

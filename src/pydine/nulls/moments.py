@@ -6,7 +6,7 @@ The test looks at correlations of `features`, in blocks:
   DINE-Gaussian's own information.
 - "bent in x", "bent in y" and "spread": squares with latents, latents with squares, squares with squares.
 - "any shape": waves with waves, as far as the product of their frequencies goes. They are independent, so that their
-  squares are chi-squared: their sum with falling weights, and the largest with a penalty (`pvalues.Cells`).
+  squares are chi-squared: their sum, each over its degree, and the largest with a penalty (`pvalues.Cells`).
 - "changes with z": for correlation whose sign changes with z, so that none is left on average. Latents of one side with
   products of the other's and z (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022), and with waves of the other
   side before z was taken out of it. These functions are not orthogonal, so that only the largest counts.
@@ -41,11 +41,10 @@ from pydine.types import FloatArray
 SQUARES = ("correlation", "bent in x", "bent in y", "spread")
 BLOCKS = (*SQUARES, "any shape", "changes with z")
 SHAPE = len(SQUARES)  # fact: the place of "any shape"
-# answer: what a block counts. Half is correlation, the paper's own and the most common; squares have one block for each
-# pair of sides, the two others have more to look at. Blocks that a question does not have leave theirs to the others.
-WEIGHTS = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 2.0])
-CORRELATION_SHARE = 0.5  # answer: see WEIGHTS
-DECAY = 0.6  # answer: weight of a wave beside the next slower one, in sums over pairs of waves
+# answer: what a block counts. Most is the sum over all pairs of waves, in which whatever there is adds up; correlation
+# counts as much as what is made of squares, and what changes with z has two sides. Blocks that a question does not have
+# leave theirs to the others.
+WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0, 13.0, 2.0])
 ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness
 
 
@@ -91,12 +90,10 @@ def third_moments(columns: FloatArray) -> FloatArray:
 
 def shares_of(statistic: str, has_z: bool) -> FloatArray:
     """The weights of `BLOCKS` in a statistic, which sum to 1, shape (6,)."""
-    shares: FloatArray = WEIGHTS * np.where(np.arange(len(BLOCKS)) == len(BLOCKS) - 1, float(has_z), 1.0)
-    shares /= shares.sum()
-    first = {"auto": CORRELATION_SHARE, "gaussian": 1.0, "general": 0.0}[statistic]
-    shares *= 1.0 - first
-    shares[0] = first
-    return shares
+    place = np.arange(len(BLOCKS))
+    used = {"auto": place >= 0, "gaussian": place == 0, "general": place > 0}[statistic]
+    shares: FloatArray = np.where(used & ((place < len(BLOCKS) - 1) | has_z), WEIGHTS, 0.0)
+    return shares / shares.sum()
 
 
 def combined(statistic: str, pvalues: FloatArray, has_z: bool) -> FloatArray:
@@ -104,12 +101,12 @@ def combined(statistic: str, pvalues: FloatArray, has_z: bool) -> FloatArray:
     return cauchy(pvalues, shares_of(statistic, has_z))
 
 
-def wave_cells(orders_x: NDArray[np.intp], orders_y: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-    """Weights and degrees of pairs of waves, both 0 for pairs that do not count, shape (dy, K, dx, K)."""
+def wave_degrees(orders_x: NDArray[np.intp], orders_y: NDArray[np.intp]) -> FloatArray:
+    """Degrees of pairs of waves, 0 for pairs that do not count, shape (dy, K, dx, K)."""
     frequency = np.arange(1.0, LARGEST_DEGREE + 1.0)
     x, y = (np.where(frequency <= orders[:, None], frequency, np.inf) for orders in (orders_x, orders_y))
-    degrees, counted = np.multiply.outer(y, x), np.multiply.outer(y, x) <= LARGEST_DEGREE
-    return np.where(counted, DECAY ** (np.add.outer(y, x) - 2.0), 0.0), np.where(counted, degrees, 0.0)
+    degrees: FloatArray = np.multiply.outer(y, x)
+    return np.where(degrees <= LARGEST_DEGREE, degrees, 0.0)
 
 
 @dataclass(frozen=True)
@@ -277,25 +274,23 @@ class Moments:
         lie between those of the two.
         """
         x, y = waves
-        n, (weights, degrees) = x.values.shape[2], wave_cells(x.orders, y.orders)
+        n, degrees = x.values.shape[2], wave_degrees(x.orders, y.orders)
         spread = None
         if is_sample and self.has_z and self.leverages is not None:
             spread = np.sqrt(row_weights(self.leverages))
         share = self.dof / n if is_sample else 1.0
         total, largest = np.zeros(1), np.full(1, -np.inf)
         counted = degrees.reshape(len(y.values) * LARGEST_DEGREE, -1)
-        for right, weight, degree in zip(
-            y.values.reshape(-1, 1, n), weights.reshape(counted.shape), counted, strict=True
-        ):
+        for right, degree in zip(y.values.reshape(-1, 1, n), counted, strict=True):
             if not (used := degree > 0.0).any():
                 continue
             left = x.values.reshape(-1, n)[used]
             sizes = n if spread is None else products.even(left * left * spread, right * right)[:, 0]
             squares = self.rows.effects(left, right).squares(products(left, right)[:, 0] ** 2 * (share / sizes))
-            total = total + squares @ weight[used]
+            total = total + squares @ (1.0 / degree[used])
             largest = np.maximum(largest, (squares - 2.0 * np.log(degree[used])).max(axis=1))
         every = degrees > 0.0
-        return Cells.of(weights[every], degrees[every]).pvalues(total, largest) if every.any() else np.ones(1)
+        return Cells.of(degrees[every]).pvalues(total, largest) if every.any() else np.ones(1)
 
     def _changing(self, products: Products, turned: tuple[FloatArray, FloatArray], is_sample: bool) -> FloatArray:
         """P-values of products of latents with functions of z, shape (m,); functions stay with rows of their side."""
@@ -353,7 +348,7 @@ def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:
 
 def turn_cells(degrees: FloatArray) -> Cells:
     """The null distribution of the largest of `changes` with these degrees."""
-    return Cells.of(np.ones(len(degrees)), degrees)
+    return Cells.of(degrees)
 
 
 def turn_degrees(dz: int) -> FloatArray:

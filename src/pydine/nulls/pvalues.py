@@ -1,8 +1,8 @@
 """P-values of correlations, and how several become one.
 
 Correlations of normal columns have Wilks' distribution. Sums of squared correlations of many features, with weights,
-are sums of chi-squared variables: their tails follow from the cumulant generating function by the formula of Lugannani
-and Rice (1980), whose relative error stays small however far into the tail. The largest of them, each less a penalty,
+are sums of chi-squared variables: their tails are integrals of the cumulant generating function through its saddlepoint
+(Helstrom 1978), whose relative error stays small however far into the tail. The largest of them, each less a penalty,
 has a product of chi-squared distributions. Both are functions of one number, and are tabulated once.
 """
 
@@ -13,15 +13,17 @@ from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.special import betainc, chdtrc, log_ndtr
+from scipy.special import betainc, chdtrc, ndtr, ndtri, ndtri_exp
 
 from pydine.types import FloatArray
 
 LARGEST_CORRELATION = 1.0 - 1e-12  # guard: for -ln(1 - r^2) to be finite
 LEAST_PVALUE = float(np.finfo(np.float64).tiny)  # guard: no p-value is 0
 LARGEST_COMBINED = 0.99  # answer: p-values above count as this, so that one block cannot speak against all others
-SUM_AND_LARGEST = np.array([2.0, 1.0]) / 3.0  # answer: shares of what is spread over cells, and of what is in one
-KNOTS = 400  # guard: of the tables of null distributions, between which ln p is interpolated
+SUM_AND_LARGEST = np.array([12.0, 1.0]) / 13.0  # answer: shares of the sum of cells, and of the largest
+KNOTS = 100  # guard: of the tables of null distributions, between which is interpolated
+STEP, STEPS = 0.25, 32  # guard: of an integral over a contour, in standard deviations
+FROM_POLE = 0.5  # guard: standard deviations that a contour stays away from the pole at 0
 FARTHEST = 1400.0  # guard: of a chi-squared variable; its p-value is below the smallest positive number
 
 
@@ -68,32 +70,41 @@ def closed_form(correlations: FloatArray) -> FloatArray:
 class Cells:
     """The null distribution of squared correlations of many pairs of features, each chi-squared.
 
-    Two statistics look at them. The weighted sum sees dependence that is spread over cells, which it takes as
-    independent. The largest value, each cell less its penalty of 2 ln(degree), sees dependence in one cell, and pays
-    for having looked at all, the more so the higher its degree. If cells depend on each other, it pays too much, never
-    too little (Sidak 1967).
+    What is expected of a cell is one part in its degree. Two statistics look at them. The sum, each cell over its
+    degree, sees dependence that is spread over cells, which it takes as independent. The largest value, each cell less
+    its penalty of 2 ln(degree), sees dependence in one cell, and pays for having looked at all, the more so the higher
+    its degree. If cells depend on each other, it pays too much, never too little (Sidak 1967).
 
     Parameters
     ----------
-    cells : iterable of tuples of float
-        The weight and the degree of each; a degree is at least 1, and the larger, the less is expected of the cell.
+    degrees : iterable of float
+        Of each cell, at least 1.
     """
 
-    def __init__(self, cells: Iterable[tuple[float, float]]) -> None:
-        counted = Counter(cells)
-        self._weights, self._degrees = np.array(sorted(counted)).T
-        self._counts = np.array([counted[cell] for cell in sorted(counted)])
+    def __init__(self, degrees: Iterable[float]) -> None:
+        counted = Counter(degrees)
+        self._degrees = np.array(sorted(counted))
+        self._counts = np.array([counted[degree] for degree in sorted(counted)])
 
     @classmethod
-    def of(cls, weights: FloatArray, degrees: FloatArray) -> Cells:
+    def of(cls, degrees: FloatArray) -> Cells:
         """The same, with its tables kept for the next question that has such cells."""
-        return _cells(tuple(sorted(zip(weights.tolist(), degrees.tolist(), strict=True))))
+        return _cells(tuple(sorted(degrees.tolist())))
 
     def pvalues(self, total: FloatArray, largest: FloatArray) -> FloatArray:
         """P-values of weighted sums and of penalised maxima, combined; same shape as either."""
-        return cauchy(
-            np.stack([np.exp(np.interp(total, *self._sums)), self.of_largest(largest)], axis=-1), SUM_AND_LARGEST
-        )
+        return cauchy(np.stack([self.of_sums(total), self.of_largest(largest)], axis=-1), SUM_AND_LARGEST)
+
+    def of_sums(self, total: FloatArray) -> FloatArray:
+        """P-values of weighted sums."""
+        pvalues: FloatArray = ndtr(-np.interp(np.cbrt(total), *self._sums))
+        return pvalues
+
+    def quantiles(self, probabilities: FloatArray) -> FloatArray:
+        """Weighted sums that are exceeded with these probabilities."""
+        roots, quantiles = self._sums
+        found: FloatArray = np.interp(-ndtri(probabilities), quantiles, roots) ** 3
+        return found
 
     def of_largest(self, largest: FloatArray) -> FloatArray:
         """P-values of penalised maxima."""
@@ -102,33 +113,49 @@ class Cells:
 
     @cached_property
     def _sums(self) -> tuple[FloatArray, FloatArray]:
-        """Weighted sums, ascending, and ln of their upper tails: at each saddlepoint, both are known."""
-        weights, counts = self._weights, self._counts
-        # Saddlepoints s below half of the largest weight's inverse, denser towards it; none is 0, where r = 0.
-        upper = 1.0 - np.exp(-np.linspace(1e-3, np.log(4.0 * FARTHEST), KNOTS))
+        """Third roots of weighted sums, ascending, and the normal quantiles of their tails, nearly a line.
+
+        An upper tail is an integral of exp(K(s) - s x) / s over a contour that crosses the real axis between 0 and the
+        end of K, the cumulant generating function; a lower one is that over a contour that crosses it below 0, but for
+        its sign. Through the saddlepoint of x it falls fastest, so that a few points tell it, however small it is.
+        """
+        weights, counts = 1.0 / self._degrees[:, None, None], self._counts[:, None, None]
+        # Saddlepoints s below half of the largest weight's inverse, denser towards it.
+        upper = 1.0 - np.exp(-np.linspace(0.0, np.log(4.0 * FARTHEST), KNOTS))
         lower = -np.expm1(np.linspace(1e-3, np.log(1e4), KNOTS))
         s = 0.5 / weights.max() * np.concatenate([lower[::-1], upper])[:, None]
-        left = 1.0 - 2.0 * weights * s
-        sums = (counts * weights / left).sum(axis=1)
-        cumulants = -0.5 * (counts * np.log(left)).sum(axis=1)
-        curvature = (2.0 * counts * (weights / left) ** 2).sum(axis=1)
-        s = s[:, 0]
-        r = np.sign(s) * np.sqrt(2.0 * np.maximum(s * sums - cumulants, 0.0))
-        return sums, log_ndtr(-(r + np.log(s * np.sqrt(curvature) / r) / r))
+        sums = (counts * weights / (1.0 - 2.0 * weights * s)).sum(axis=0)
+        apart = s * np.sqrt(_curvatures(counts, weights, s)[0])
+        start = np.where(np.abs(apart) > FROM_POLE, s, s[np.argmax(apart > FROM_POLE)])
+        (second, third), side = _curvatures(counts, weights, start), np.sign(start)
+        along = STEP * (np.arange(STEPS) + 0.5) / np.sqrt(second)
+        bend = third / (6.0 * second)
+        path = start + 1j * along + bend * along**2
+        logs = -0.5 * (counts * np.log(1.0 - 2.0 * weights * path)).sum(axis=0) - path * sums - np.log(side * path)
+        highest = logs.real.max(axis=1)
+        turns = np.exp(logs - highest[:, None]) * (1j + 2.0 * bend * along)
+        tails = highest + np.log(turns.imag.sum(axis=1) * STEP / np.sqrt(second[:, 0]) / np.pi)
+        return np.cbrt(sums[:, 0]), -side[:, 0] * ndtri_exp(tails)
 
     @cached_property
     def _maxima(self) -> tuple[FloatArray, FloatArray]:
         """Penalised maxima, ascending, and ln of their upper tails."""
         penalties = 2.0 * np.log(self._degrees)
-        largest = np.concatenate([np.linspace(-penalties.max(), 40.0, KNOTS), np.linspace(41.0, FARTHEST, KNOTS)])
+        largest = np.concatenate([np.linspace(-penalties.max(), 40.0, 4 * KNOTS), np.linspace(41.0, FARTHEST, KNOTS)])
         tails = chdtrc(1.0, np.maximum(largest[:, None] + penalties, 0.0))
         missed = (self._counts * np.log1p(-np.minimum(tails, LARGEST_CORRELATION))).sum(axis=1)
         return largest, np.log(np.maximum(-np.expm1(missed), LEAST_PVALUE))
 
 
+def _curvatures(counts: FloatArray, weights: FloatArray, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Second and third derivatives of the cumulant generating function of weighted chi-squared variables."""
+    shares = weights / (1.0 - 2.0 * weights * s)
+    return (2.0 * counts * shares**2).sum(axis=0), (8.0 * counts * shares**3).sum(axis=0)
+
+
 @lru_cache(maxsize=64)
-def _cells(cells: tuple[tuple[float, float], ...]) -> Cells:
-    return Cells(cells)
+def _cells(degrees: tuple[float, ...]) -> Cells:
+    return Cells(degrees)
 
 
 def cauchy(pvalues: FloatArray, weights: FloatArray) -> FloatArray:

@@ -17,7 +17,6 @@ from pydine.latents.flows import Latents
 from pydine.nulls.features import LARGEST_DEGREE, squares_of, turned_of, waves_of
 from pydine.nulls.moments import (
     BLOCKS,
-    DECAY,
     SHAPE,
     changes,
     combined,
@@ -25,7 +24,7 @@ from pydine.nulls.moments import (
     studentised,
     turn_cells,
     turn_degrees,
-    wave_cells,
+    wave_degrees,
 )
 from pydine.nulls.pvalues import Cells, beta_pvalues
 from pydine.sampling import INDEPENDENT, Rows
@@ -154,7 +153,7 @@ class Tiles:
             if degree > LARGEST_DEGREE or (is_one and k > j):  # or the transpose of another
                 continue
             squares = self._squared_products(x[j], y[k])
-            total += squares * (DECAY ** (j + k) * (0.5 if is_one and j == k else 1.0))
+            total += squares * ((0.5 if is_one and j == k else 1.0) / degree)
             squares -= 2.0 * np.log(degree)
             np.maximum(largest, squares, out=largest)
         if is_one:
@@ -208,8 +207,8 @@ def _by_orders(
     found = np.ones(total.shape)
     for of_x in np.unique(x_orders):
         for of_y in np.unique(y_orders):
-            weights, degrees = wave_cells(np.array([of_x]), np.array([of_y]))
+            degrees = wave_degrees(np.array([of_x]), np.array([of_y]))
             if (counted := degrees > 0.0).any():
                 here = (x_orders == of_x) & (y_orders == of_y)
-                found[here] = Cells.of(weights[counted], degrees[counted]).pvalues(total[here], largest[here])
+                found[here] = Cells.of(degrees[counted]).pvalues(total[here], largest[here])
     return found

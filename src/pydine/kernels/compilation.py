@@ -17,6 +17,7 @@ from numba.core import event as events
 from numba.core.registry import CPUDispatcher
 
 from pydine.disk import only_one, write_whole
+from pydine.kernels.lowering import direct
 from pydine.kernels.machine_code import KEPT, keep, place
 
 PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
@@ -93,7 +94,8 @@ def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Call
         # These are not called from C, and the wrapper for that takes as long to compile as many of the functions. Numba
         # does not document `_nrt`; `make test-versions` tries it with the lowest and the newest version.
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": allocates}
-        dispatcher = nb.njit(**options, inline="always" if inlined else "never")(function)
+        source = function if inlined or nb.config.BOUNDSCHECK else direct(function)
+        dispatcher = nb.njit(**options, inline="always" if inlined else "never")(source)
         if not inlined:
             dispatcher.__class__ = _Kernel
             keep(dispatcher, SOURCES_DIGEST)

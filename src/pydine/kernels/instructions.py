@@ -81,6 +81,7 @@ class Instructions:
 
     def __init__(self, context: Any, builder: Any, made: list[Any], functions: dict[Any, Any]) -> None:
         self.context, self.builder, self.made, self.functions = context, builder, made, functions
+        self.is_apart = False  # a function within a kernel makes no arrays, and raises nothing
 
     # --- numbers ---
 
@@ -305,6 +306,8 @@ class Instructions:
         return array
 
     def _allocated(self, of: Any, lengths: list[ir.Value]) -> Array:
+        if self.is_apart:
+            raise Refused("a function of its own makes no arrays")
         if self.context is None:  # only types are of interest
             return Array(of.dtype, ir.Constant(KINDS[of.dtype].as_pointer(), None), tuple(lengths), None, lengths[0])
         from numba.np.arrayobj import _empty_nd_impl
@@ -378,6 +381,8 @@ def leaving(to: Instructions, kind: Any, value: Any) -> Any:
         parts = [leaving(to, one, part) for one, part in zip(kind, value, strict=True)]
         return to.context.make_tuple(to.builder, kind, parts)
     if isinstance(kind, types.Array):
+        if value.owner is None:
+            raise Refused("only whole arrays that were made here are returned, by the name that they were given")
         record = to.builder.load(value.owner)
         to.context.nrt.incref(to.builder, kind, record)
         return record
@@ -458,5 +463,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.empty: _full(None),
     np.zeros: _full(0.0),
     np.ones: _full(1.0),
+    np.full: lambda to, shape, value: to.made_array(shape, types.float64, value),
     **{function: _cast_to(kind) for function, kind in CASTS.items()},
 }

@@ -9,6 +9,7 @@ import builtins
 import inspect
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -193,8 +194,15 @@ class Lowering:
         self.loops.pop()
         build.position_at_end(onwards)
         turn.add_incoming(build.add(turn, each, flags=("nsw",)), onwards)
-        build.branch(head)
+        self.marked(build.branch(head))
         build.position_at_end(after)
+
+    def marked(self, jump: Any) -> None:
+        """Ask LLVM to leave a loop as it is, but for vectors: unrolled, it takes twice as long to compile, and to run no less."""
+        module = self.builder.module
+        loop = module.add_metadata([module.add_metadata(["llvm.loop.unroll.disable"])])
+        loop.operands = (loop, *loop.operands)
+        jump.set_metadata("llvm.loop", loop)
 
     def on_While(self, node: ast.While) -> None:
         build = self.builder
@@ -274,6 +282,8 @@ class Lowering:
         elif isinstance(slot.like, Array):
             if not isinstance(value, Array) or value.kind != slot.like.kind or len(value.shape) != len(slot.like.shape):
                 raise Refused(f"{name} becomes an array of another type")
+            if value.owner is not slot.like.owner:
+                self.names[name] = replace(slot, like=replace(slot.like, owner=None))
             for place, one in zip(slot.parts, (value.data, *value.shape, *(value.strides or ())), strict=True):
                 self.builder.store(one, place)
         else:
@@ -464,7 +474,8 @@ class Lowering:
     def filled(self, function: ir.Function, kernel: Any, given: list[Any]) -> Number:
         """Write a kernel's instructions to a function of LLVM."""
         builder = ir.IRBuilder(function.append_basic_block("entry"))
-        to = Instructions(None, builder, self.to.made, self.to.functions)
+        to = Instructions(None, builder, [], self.to.functions)
+        to.is_apart = True
         result = to.number(Lowering(kernel, to).call(renewed(given, iter(function.args))))
         if isinstance(function.return_value.type, ir.VoidType):
             builder.ret_void()

@@ -10,18 +10,18 @@ from pydine.kernels.arithmetic import check, dot, exp, log
 from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
+ITERATIONS = 100  # guard: of EM, at most
 LEAST_WEIGHT = 1e-300  # guard: least weight, for its logarithm
 
 
 @compiled()
-def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatArray:
+def mixture_weights(log_densities: FloatArray) -> FloatArray:
     """Weights of a mixture of models that maximise the likelihood of rows, by EM.
 
     Parameters
     ----------
     log_densities : ndarray, shape (models, n)
         Each model's log-density of each (held-out) row, in nats.
-    iterations : int
 
     Returns
     -------
@@ -39,7 +39,7 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
         for i in range(n):
             ratios[j, i] = exp(log_densities[j, i] - inverse[i])
     weights, fresh = np.full(m, 1.0 / m), np.empty(m)
-    for _ in range(iterations):
+    for _ in range(ITERATIONS):
         for i in range(n):
             inverse[i] = 0.0
         for j in range(m):

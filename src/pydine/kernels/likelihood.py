@@ -144,7 +144,7 @@ def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, 
     return result
 
 
-@_compiled
+@compiled("f8[::1], i8[::1], i8[::1], i8, b1, f8[::1], f8[:,::1], f8[:,::1], f8[:,::1]")
 def components(theta, sizes, activations, groups, skip, target, context, shares, z):
     """The mixture for every row: writes weights w_j to `shares` and (t - mu_j) / sigma_j to `z`, shapes (k, n).
 

@@ -22,7 +22,14 @@ SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright
 
 NOTHING: FloatArray = np.empty(0)
 
-_compiled = compiled()
+
+
+def _of(target: str) -> str:
+    """The signature of `search` for a target of points, or of steps."""
+    numbers = f"f8[::1], f8[::1], i8[::1], i8[::1], i8, b1, {target}, f4[:,::1], {target}, f4[:,::1]"
+    return f"{numbers}, i8, f8, i8, f8[::1], f8[::1], f8[::1], f8[::1]"
+
+
 _part = compiled(inlined=True)
 
 
@@ -72,7 +79,7 @@ def _direction(grad, steps, changes, rho, count, alpha, out):
         _add(alpha[i] - rho[i] * dot(changes[i], out), steps[i], out)
 
 
-@_compiled
+@compiled(_of("f4[::1]"), _of("f4[:,::1]"))
 def search(
     start,
     decay,

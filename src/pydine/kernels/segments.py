@@ -68,7 +68,7 @@ def _paths(weights, ahead):
     return logs
 
 
-@compiled()
+@compiled("f8[:,::1], f8[::1], f8")
 def segment_shares(counts, prior, rate):
     """Posterior mean of the probabilities of codes in every bin, which are constant within segments of a line.
 

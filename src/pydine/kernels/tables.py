@@ -78,7 +78,7 @@ def _numbered(codes, rows, found):
     return count
 
 
-@compiled()
+@compiled("i8[::1], i8[::1], i8[::1], i8[::1]")
 def stratified(x, y, z, levels):
     """Likelihood-ratio statistic G of x and y in each cell of z, and the tables of two by two that it consists of.
 
@@ -147,7 +147,7 @@ def stratified(x, y, z, levels):
     return g, margins, varying
 
 
-@compiled()
+@compiled("i8[:,::1], f8, i8")
 def added_up(margins, found, grid):
     """Distribution of the sum of the G of tables of two by two, on `grid` steps from 0 to `found`, and from there on.
 

@@ -66,6 +66,7 @@ class Model:
         """ln p(t | x) of rows within `FARTHEST` whose context is expanded already, in nats, shape (n,)."""
         out = np.empty(expanded.shape[1])
         self._check(expanded)
+        target = np.ascontiguousarray(target)  # in another order, cut points would have code of their own
         log_likelihood(self.theta.astype(np.float32), *self.network.layout, target, expanded, out, NOTHING)
         return out
 

@@ -26,7 +26,8 @@ from pydine.inputs.streams import SAMPLE_ROWS
 from pydine.latents.flows import Latents
 from pydine.nulls.tiles import Tiles
 from pydine.units.ladder import LadderSettings
-from pydine.work.execution import _groups, ensure_compiled
+from pydine.kernels.compilation import compile_all
+from pydine.work.execution import _groups
 from pydine.work.parcels import Job
 from pydine.work.tasks import A_COLUMN, A_ROW, A_UNIT, UnitTask, fit_task
 from pydine.work.threads import one_thread
@@ -83,7 +84,7 @@ def say(text: str) -> None:
 
 
 def measure() -> tuple[Costs, list[float]]:
-    ensure_compiled()
+    compile_all()
     lines, seconds, sizes = [], {}, []
     for dz in {dz for _, dz in SIZES}:  # what is compiled, or read, the first time that it is used
         fit_task(task(1000, dz, EACH + 1))

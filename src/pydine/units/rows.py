@@ -8,6 +8,7 @@ sign of a column. What has to be random is drawn with a fixed seed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -173,6 +174,11 @@ class Arrangement:
             raise ValueError(f"this model is of {len(self.order)} columns of context, not of {len(columns)}")
         seen: FloatArray = columns[list(self.order)] * self.signs[:, None]
         return seen
+
+    def places(self, columns: Sequence[int]) -> tuple[RowArray, FloatArray]:
+        """Where columns are after they have been arranged, and their signs, shapes (d',)."""
+        found = np.argsort(self.order)[list(columns)]
+        return found, self.signs[found]
 
     def undone(self, seen: FloatArray) -> FloatArray:
         """Columns (d, n) as they were before they were arranged."""

@@ -128,9 +128,9 @@ def _of_parts(columns: MixedColumns, latent: MixedColumns, maker: MixedMaker, de
     if depth < 0:
         return {}
     whole = partial(fitted, -1)
-    found = label_by_label(columns, partial(fitted, depth), whole)
+    found = label_by_label(columns, maker, partial(fitted, depth), whole)
     if depth > 0:
-        found |= on_either_side(latent, columns, partial(fitted, depth - 1), whole)
+        found |= on_either_side(latent, columns, maker, partial(fitted, depth - 1), whole)
     return found
 
 

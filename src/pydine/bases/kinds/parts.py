@@ -2,7 +2,7 @@
 
 If z determines which part a row is in, I(X;Y|Z) is the mean over rows of its value in each part. An effect of z that
 changes at one place is learned best this way, a gradual one by models of all rows: held-out rows decide the weights.
-Models of parts are fitted only as far as residuals given z show that parts differ (`apart`): where z has labels at all,
+Models of parts are fitted only as far as a look at residuals given z shows that parts differ (`looks`): where z has labels at all,
 they would otherwise take most of the time, to be found needless.
 """
 
@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pydine.bases.elliptical import elliptical_density
+from pydine.bases.kinds.looks import apart
 from pydine.bases.kinds.tables import Codes, codes_of
 from pydine.kernels.mixing import smooth_step
-from pydine.latents.flows import Latents
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.levels import LevelsColumn
@@ -25,16 +24,12 @@ from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
-from pydine.latents.scores import ScoreMap
-from pydine.sampling import HeldOut
 from pydine.types import FloatArray, RowArray
-from pydine.units.evidence import evidence
 from pydine.units.rows import signs
 
 PART_ROWS = 40.0, 80.0  # answer: rows of the smallest part at which separate models begin to count, and count in full
 CUTS = 16  # answer: groups of equal size between which a column of z may be cut
 FINE_CUTS = 128  # answer: places on either side of the best cut among which it is refined: all for 2000 rows
-LEAST_SPREAD = 1e-6  # guard: variance of a column within parts, and of combinations of columns
 MOST_CUT = 4  # answer: most columns of z for a cut to be sought: among many, one would be found by chance
 COARSE = 4  # answer: groups into which the values of each column are binned to seek a cut
 DIGITS = 9  # guard: decimals of gains that are compared: those that differ by rounding are equal, the middle one wins
@@ -116,68 +111,6 @@ def _trusted(columns: MixedColumns, maker: MixedMaker, part: Codes) -> float:
         return 0.0
     latents = maker.latents(columns)
     return 0.0 if latents is None else trust * apart(latents, part, maker.ladder.folds)
-
-
-def apart(latents: Latents, part: Codes, count: int) -> float:
-    """How far residuals given z show that parts of the rows (n,) differ, from 0 to 1.
-
-    Either in how the sides depend on each other, or in what z still does to them. Both are seen by Gaussian densities
-    of the residuals and their squares, with moments of each part or with those of all rows, by the evidence of rows
-    that are held out in `count` folds. A part's moments are shrunk to those of all rows as by one more row than there are columns.
-    """
-    sides = _with_squares(latents)
-    both, folds = np.vstack(sides), latents.rows.folds(latents.outwards, count)
-    x, y = np.arange(len(sides[0])), np.arange(len(sides[0]), len(both))
-    asked = [(both, [x, y])]
-    spread = [max(row[part == k].var() for k in range(int(part.max()) + 1)) for row in latents.z]
-    if len(varying := latents.z[np.array(spread) > LEAST_SPREAD]):
-        asked.append((np.vstack([both, varying]), [np.arange(len(both), len(both) + len(varying))]))
-    found = [_gains(columns, [np.arange(len(columns))], less, part, folds) for columns, less in asked]
-    return max(evidence(gains, rows=latents.rows) for gains in found)
-
-
-def _with_squares(latents: Latents) -> list[FloatArray]:
-    """Each side's residuals and, but for labels, normal scores of their squares, shapes (d, n)."""
-    found, seconds = [], latents.seconds
-    for side in (range(latents.dimensions[0]), range(latents.dimensions[0], len(latents.both))):
-        rows = []
-        for i in side:
-            rows.append(latents.both[i])
-            if not latents.two_valued[i]:
-                is_step = seconds is not None and latents.has_second[i]
-                rows.append(ScoreMap.fit(seconds[i] if is_step else latents.both[i] ** 2)[1])
-        found.append(np.array(rows))
-    return found
-
-
-def _gains(
-    columns: FloatArray, more: list[RowArray], less: list[RowArray], part: Codes, folds: Sequence[HeldOut]
-) -> FloatArray:
-    """By how much each held-out row's log-density rises with the moments of its part, in nats, shape (n,).
-
-    It is the density of the blocks `more` of columns (d, n), over those of `less`.
-    """
-    n, d = columns.shape[1], len(columns)
-    gains, every = np.zeros(n), np.arange(n)
-    for rows, away in folds:
-        learned = np.delete(every, away)
-        mean, covariance = columns[:, learned].mean(axis=1, keepdims=True), np.cov(columns[:, learned], bias=True)
-        covariance += LEAST_SPREAD * np.eye(d)
-        for k in range(int(part.max()) + 1):
-            own, held = learned[part[learned] == k], rows[part[rows] == k]
-            if not len(own) or not len(held):
-                continue
-            centre = (columns[:, own].sum(axis=1, keepdims=True) + mean) / (len(own) + 1.0)
-            left = columns[:, own] - centre
-            within = (left @ left.T + (d + 1.0) * covariance) / (len(own) + d + 1.0)
-            for blocks, sign in ((more, 1.0), (less, -1.0)):
-                for block in blocks:
-                    here = np.ix_(block, block)
-                    gains[held] += sign * (
-                        elliptical_density((columns[:, held] - centre)[block], within[here], np.inf)
-                        - elliptical_density((columns[:, held] - mean)[block], covariance[here], np.inf)
-                    )
-    return gains
 
 
 def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:

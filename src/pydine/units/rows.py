@@ -8,7 +8,6 @@ sign of a column. What has to be random is drawn with a fixed seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -175,9 +174,9 @@ class Arrangement:
         seen: FloatArray = columns[list(self.order)] * self.signs[:, None]
         return seen
 
-    def places(self, columns: Sequence[int]) -> tuple[RowArray, FloatArray]:
+    def places(self, columns: RowArray) -> tuple[RowArray, FloatArray]:
         """Where columns are after they have been arranged, and their signs, shapes (d',)."""
-        found = np.argsort(self.order)[list(columns)]
+        found = np.argsort(self.order)[columns]
         return found, self.signs[found]
 
     def undone(self, seen: FloatArray) -> FloatArray:

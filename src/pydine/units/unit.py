@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydine.kernels.likelihood import components, log_likelihood
 from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quantiles
-from pydine.types import FloatArray, must_fit
+from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.codes import Sums
 from pydine.units.network import Network
 from pydine.units.rows import Arrangement
@@ -216,7 +216,7 @@ class FittedUnit:
         return density
 
     def log_densities(
-        self, target: FloatArray, context: FloatArray, places: Sequence[int], others: Sequence[FloatArray]
+        self, target: FloatArray, context: FloatArray, places: RowArray, others: Sequence[FloatArray]
     ) -> FloatArray:
         """ln p(t | x) of rows, as `log_density`, with each of g sets of values in some columns of the context.
 
@@ -226,8 +226,8 @@ class FittedUnit:
         ----------
         target : ndarray, shape (n,) or (2, n)
         context : ndarray, shape (c, n)
-        places : sequence of int
-            The c' columns whose values change.
+        places : ndarray of int, shape (c',)
+            The columns whose values change.
         others : sequence of ndarray, shape (c', n)
 
         Returns
@@ -238,19 +238,19 @@ class FittedUnit:
         at_once = max(1, min(len(others), ROWS_TOGETHER // max(n, 1)))
         weights = self.weights if self.marginal_weight == 0.0 else np.append(self.marginal_weight, self.weights)
         for rows in _blocks(n):
-            t = np.tile(np.clip(negated(target[..., rows], self.sign), -FARTHEST, FARTHEST), at_once)
-            t, x = t.astype(np.float32), np.tile(np.clip(context[:, rows], -FARTHEST, FARTHEST), at_once)
+            t, x = (np.clip(a, -FARTHEST, FARTHEST) for a in (negated(target[..., rows], self.sign), context[:, rows]))
+            told, x = np.tile(t.astype(np.float32), at_once), np.tile(x, at_once)
             m = x.shape[1] // at_once
             known = {f: np.ascontiguousarray(part, dtype=np.float32) for f, part in self.expanded(x).items()}
-            marginal = STANDARD_NORMAL.density_of(t, np.empty((0, x.shape[1]), dtype=np.float32))
-            seen, signs = (np.array(places), 1.0) if self.seen is None else self.seen.places(places)
+            marginal = STANDARD_NORMAL.density_of(told, np.empty((0, x.shape[1]), dtype=np.float32))
+            seen, signs = (places, np.ones(1)) if self.seen is None else self.seen.places(places)
             x = x if self.seen is None else self.seen(x)
             for first in range(0, len(others), at_once):
                 some = [np.clip(values[:, rows], -FARTHEST, FARTHEST) for values in others[first : first + at_once]]
                 x[seen, : len(some) * m] = (np.hstack(some).T * signs).T
                 for f, expanded in known.items():
                     _replace(f, expanded, x, seen)
-                terms = [model.density_of(t, known[model.expansion]) for model in self.models]
+                terms = [model.density_of(told, known[model.expansion]) for model in self.models]
                 terms = [marginal, *terms] if self.marginal_weight > 0.0 else terms
                 each = mixture_log_density(np.array(terms), np.asarray(weights)).reshape(at_once, m)
                 density[first : first + len(some), rows] = each[: len(some)]

@@ -3,7 +3,8 @@
 Each side is predicted from the other: a label given numbers is a classification, a number given a label is a flow for
 each label, and one is often easier than the other. Beside models that see z, the mixture has models that do not, so
 that an irrelevant z does no harm; where a look at residuals shows more than these have learned, models of latents given
-z in place of numbers, from which the effect of z has been removed; and independence. The weights of the mixture maximise the likelihood of held-out rows.
+z in place of numbers, from which the effect of z has been removed; and independence. The weights of the mixture
+maximise the likelihood of held-out rows.
 
 The mean log-ratio of held-out rows is too low, by what could not be learned from the other rows, and that of rows that
 the models have seen is too high. For regular models with p parameters and K folds these biases are p K / (2 (K - 1) n)
@@ -142,8 +143,8 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
     nothing = np.zeros(columns.n_rows)
     latent = _of_latents(columns, alone)
     if latent is not None and (residuals := maker.latents(columns)) is not None:
-        known = np.array([nothing, *(held for _, _, held in compared.values())])
-        if beyond(residuals, known, maker.ladder.folds) > 0.0:
+        learned = np.array([nothing, *(held for _, _, held in compared.values())])
+        if beyond(residuals, learned, maker.ladder.folds) > 0.0:
             compared |= _compared(_plans(latent, LATENT), maker, folds)[1]
     held = np.array([nothing, *(held for _, _, held in compared.values())])
     seen = np.array([nothing, *(seen for _, seen, _ in compared.values())])

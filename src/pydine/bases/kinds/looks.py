@@ -64,8 +64,8 @@ def _with_squares(latents: Latents) -> tuple[FloatArray, int]:
     for i, row in enumerate(latents.both):
         found.append(row)
         if not latents.two_valued[i]:
-            is_step = latents.seconds is not None and latents.has_second[i]
-            found.append(ScoreMap.fit(latents.seconds[i] if is_step else row * row)[1])
+            square = row * row if latents.seconds is None or not latents.has_second[i] else latents.seconds[i]
+            found.append(ScoreMap.fit(square)[1])
         dx = len(found) if i < latents.dimensions[0] else dx
     return np.array(found), dx
 

@@ -2,8 +2,8 @@
 
 If z determines which part a row is in, I(X;Y|Z) is the mean over rows of its value in each part. An effect of z that
 changes at one place is learned best this way, a gradual one by models of all rows: held-out rows decide the weights.
-Models of parts are fitted only as far as a look at residuals given z shows that parts differ (`looks`): where z has labels at all,
-they would otherwise take most of the time, to be found needless.
+Models of parts are fitted only as far as a look at residuals given z shows that parts differ (`looks`): where z has
+labels at all, they would otherwise take most of the time, to be found needless.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray
 from pydine.units.rows import signs
 
 PART_ROWS = 40.0, 80.0  # answer: rows of the smallest part at which separate models begin to count, and count in full

@@ -290,7 +290,7 @@ class ByParts:
 
         def density(part: _Part, rows: RowArray) -> FloatArray:
             some = [values[:, rows] for values in others]
-            return part.unit.log_densities(part.target, np.ascontiguousarray(context[:, rows]), places, some)
+            return part.unit.log_densities(part.target, context[:, rows], places, some)
 
         return self._total(len(others[0][0]), density, len(others))
 

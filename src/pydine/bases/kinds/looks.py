@@ -6,7 +6,8 @@ do not know, richer models of the same are not fitted: of a table's questions mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -50,24 +51,33 @@ def beyond(latents: Latents, known: FloatArray, count: int) -> float:
     count : int
         Of folds.
     """
-    columns, dx = _with_squares(latents)
-    seen = _held_out(latents, columns, [slice(0, dx), slice(dx, None)], np.zeros(latents.n_rows, dtype=np.intp), count)
+    dx, nothing = latents.dimensions[0], np.zeros(latents.n_rows, dtype=np.intp)
+    seen = [known]
+    for x, y in itertools.product(*(_either(latents, side) for side in (range(dx), range(dx, len(latents.both))))):
+        # Together, a residual and its square would not be normal, and their log-ratios too large.
+        seen.append(
+            _held_out(latents, np.vstack([x, y]), [slice(0, len(x)), slice(len(x), None)], nothing, count)[None]
+        )
     folds = latents.rows.folds(latents.outwards, count)
-    with_it, without = (mixed(models, folds)[0] for models in (np.vstack([known, seen]), known))
+    with_it, without = (mixed(models, folds)[0] for models in (np.vstack(seen), known))
     return evidence(with_it - without, rows=latents.rows)
 
 
 def _with_squares(latents: Latents) -> tuple[FloatArray, int]:
     """Residuals and, but for labels, normal scores of their squares, shape (d, n); and how many of them are of x."""
-    found: list[FloatArray] = []
-    dx = 0
-    for i, row in enumerate(latents.both):
-        found.append(row)
+    dx = latents.dimensions[0]
+    x, y = (np.vstack(_either(latents, side)) for side in (range(dx), range(dx, len(latents.both))))
+    return np.vstack([x, y]), len(x)
+
+
+def _either(latents: Latents, side: Sequence[int]) -> list[FloatArray]:
+    """The residuals of a side, and, but for labels, normal scores of their squares, shapes (d, n)."""
+    squares = []
+    for i in side:
         if not latents.two_valued[i]:
-            square = row * row if latents.seconds is None or not latents.has_second[i] else latents.seconds[i]
-            found.append(ScoreMap.fit(square)[1])
-        dx = len(found) if i < latents.dimensions[0] else dx
-    return np.array(found), dx
+            known = latents.seconds is not None and latents.has_second[i]
+            squares.append(ScoreMap.fit(latents.seconds[i] if known else latents.both[i] ** 2)[1])  # type: ignore[index]
+    return [latents.both[list(side)], *([np.array(squares)] if squares else [])]
 
 
 def _held_out(latents: Latents, columns: FloatArray, less: list[slice], part: Codes, count: int) -> FloatArray:

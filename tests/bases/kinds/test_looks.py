@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pydine.bases.kinds.looks import apart, beyond
+from pydine.bases.kinds.looks import apart, dependent
 from pydine.inputs.table import Question
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
@@ -37,13 +37,15 @@ def test_parts_that_differ_in_their_squares_are_apart(noise):
     assert apart(latents(x, np.where(part, 1.0, -1.0) * x * x + 0.5 * e, z), part, FOLDS) == 1.0
 
 
-def test_residuals_show_what_models_have_not_learned(noise):
+def test_residuals_show_dependence_in_location_and_in_spread(noise):
     x, e, z, _ = noise
-    of = latents(x, x + e, z)
     nothing = np.zeros((1, N))
-    assert beyond(of, nothing, FOLDS) == 1.0
-    assert beyond(latents(x, e, z), nothing, FOLDS) == 0.0
-    r = 0.5**0.5  # of the true log-ratio nothing is left to show
-    a, b = of.both / of.both.std(axis=1, keepdims=True)
-    true = -0.5 * np.log(1 - r * r) - (r * r * (a * a + b * b) - 2 * r * a * b) / (2 * (1 - r * r))
-    assert beyond(of, np.vstack([nothing, true]), FOLDS) == 0.0
+    assert dependent(latents(x, x + e, z), nothing, FOLDS) == 1.0
+    assert dependent(latents(x, x * x + e, z), nothing, FOLDS) == 1.0
+    assert dependent(latents(x, e, z), nothing, FOLDS) == 0.0
+
+
+def test_models_show_what_residuals_do_not(noise):
+    x, e, z, _ = noise
+    known = np.vstack([np.zeros(N), np.full(N, 0.1) + 0.1 * e])
+    assert dependent(latents(x, e, z), known, FOLDS) == 1.0

@@ -2,9 +2,9 @@
 
 Each side is predicted from the other: a label given numbers is a classification, a number given a label is a flow for
 each label, and one is often easier than the other. Beside models that see z, the mixture has models that do not, so
-that an irrelevant z does no harm; where a look at residuals shows more than these have learned, models of latents given
-z in place of numbers, from which the effect of z has been removed; and independence. The weights of the mixture
-maximise the likelihood of held-out rows.
+that an irrelevant z does no harm; where these or a look at residuals show that the sides depend on each other at all,
+models of latents given z in place of numbers, from which the effect of z has been removed; and independence. The
+weights of the mixture maximise the likelihood of held-out rows.
 
 The mean log-ratio of held-out rows is too low, by what could not be learned from the other rows, and that of rows that
 the models have seen is too high. For regular models with p parameters and K folds these biases are p K / (2 (K - 1) n)
@@ -23,7 +23,7 @@ import numpy as np
 
 from pydine.bases.base import mixed
 from pydine.bases.kinds.blur import blur
-from pydine.bases.kinds.looks import beyond
+from pydine.bases.kinds.looks import dependent
 from pydine.bases.kinds.parts import Parts, label_by_label, on_either_side
 from pydine.bases.kinds.ratios import MixedModels, MixedRatio, ratio_of
 from pydine.bases.kinds.segments import segmented
@@ -144,7 +144,7 @@ def _by_densities(columns: MixedColumns, maker: MixedMaker, depth: int) -> Mixed
     latent = _of_latents(columns, alone)
     if latent is not None and (residuals := maker.latents(columns)) is not None:
         learned = np.array([nothing, *(held for _, _, held in compared.values())])
-        if beyond(residuals, learned, maker.ladder.folds) > 0.0:
+        if dependent(residuals, learned, maker.ladder.folds) > 0.0:
             compared |= _compared(_plans(latent, LATENT), maker, folds)[1]
     held = np.array([nothing, *(held for _, _, held in compared.values())])
     seen = np.array([nothing, *(seen for _, seen, _ in compared.values())])

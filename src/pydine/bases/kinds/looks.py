@@ -1,7 +1,7 @@
 """A look at residuals given z, before models are fitted: whether there is anything that these could learn.
 
-Gaussian densities of the residuals and of their squares take no training. Where they see nothing that the models so far
-do not know, richer models of the same are not fitted: of a table's questions most have little to be learned.
+Gaussian densities of the residuals and of their squares take no training. Where they see nothing, richer models of the
+same are not fitted: most of a table's columns tell nothing beyond the others.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def apart(latents: Latents, part: Codes, count: int) -> float:
     return max(found)
 
 
-def beyond(latents: Latents, known: FloatArray, count: int) -> float:
-    """How far residuals given z show more of the sides' dependence than models whose log-ratios are known, from 0 to 1.
+def dependent(latents: Latents, known: FloatArray, count: int) -> float:
+    """How far residuals given z, or models whose log-ratios are known, show that the sides depend, from 0 to 1.
 
     Parameters
     ----------
     latents : Latents
     known : ndarray, shape (models, n)
-        Held-out log-ratios, in nats.
+        Held-out log-ratios, in nats; the first is independence.
     count : int
         Of folds.
     """
@@ -59,8 +59,7 @@ def beyond(latents: Latents, known: FloatArray, count: int) -> float:
             _held_out(latents, np.vstack([x, y]), [slice(0, len(x)), slice(len(x), None)], nothing, count)[None]
         )
     folds = latents.rows.folds(latents.outwards, count)
-    with_it, without = (mixed(models, folds)[0] for models in (np.vstack(seen), known))
-    return evidence(with_it - without, rows=latents.rows)
+    return evidence(mixed(np.vstack(seen), folds)[0], rows=latents.rows)
 
 
 def _with_squares(latents: Latents) -> tuple[FloatArray, int]:

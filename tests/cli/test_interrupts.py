@@ -52,6 +52,10 @@ PHASES = {
         ["pydine.nulls.moments", "_Shifts.__call__", "sleep"],
         ["test", "data.csv", "-x", "x", "-y", "y", "--permutations", "9999"],
     ),
+    "a ranking of which nothing is known": (
+        ["pydine.questions.ranking", "_Asker.__call__", "sleep"],
+        ["rank", "data.csv", "--target", "y"],
+    ),
     "a report": (
         ["pathlib", "Path.write_bytes", "half"],
         ["report", "data.csv", "--target", "y", "--out", "page.html"],
@@ -111,7 +115,7 @@ def test_ctrl_c(phase, folder, tmp_path_factory):
         out, err = process.communicate(timeout=300)  # a guard: what hangs is to fail
     assert said == "begun\n", err
     heard = [line for line in err.splitlines() if line and "compiling its kernels" not in line]
-    heard = [line for line in heard if not line.endswith("rows to run")]
+    heard = [line for line in heard if not line.endswith("rows to run") and " after " not in line]  # of progress
     assert (heard, process.returncode) == (["pydine: interrupted."], 130)
     assert set(out.split()) <= {"begun"}  # of another thread
     left = {file.name for file in files_of(folder)} - {"data.csv"}

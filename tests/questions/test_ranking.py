@@ -243,3 +243,38 @@ def test_columns_say_where_their_dependence_shows():
     assert shown["bend"] == "bent"
     assert shown["turning"] in {"spread", "changes with z"}
     assert type(ranking).from_json(ranking.to_json()).columns[0].shows == ranking.columns[0].shows
+
+
+def test_an_interrupted_ranking_is_what_is_known(data):
+    """Whoever watches interrupts it once the first figure given the rest is there."""
+
+    def watch(ranking):
+        if any(column.given_rest is not None for column in ranking):
+            raise KeyboardInterrupt
+
+    whole = rank(data, "y", base="gaussian")
+    with pytest.warns(UserWarning, match="Interrupted: 1 of 3 columns given the rest are known"):
+        found = rank(data, "y", base="gaussian", watch=watch)
+    assert [column.alone for column in found] == [column.alone for column in whole]
+    assert [column.given_rest is None for column in found] == [False, True, True]  # the one that tells most is first
+    assert found.columns[0].given_rest == whole.columns[0].given_rest
+    assert found.unfinished in repr(found)
+    assert not whole.unfinished
+
+
+def test_an_interruption_before_any_figure_is_passed_on(data, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pydine.questions.ranking._Asker.__call__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rank(data, "y", base="gaussian")
+
+
+def test_of_very_many_rows_there_is_a_first_look_at_some(data, monkeypatch):
+    monkeypatch.setattr("pydine.questions.ranking.LOOK_ROWS", 20)
+    seen = []
+    whole = rank(data, "y", base="gaussian", watch=seen.append)
+    assert seen[0].unfinished == "A first look at 20 of 200 rows; all of them follow."
+    assert {column.alone.n_samples for column in seen[0]} == {20}
+    assert whole == rank(data, "y", base="gaussian")  # it changes nothing

@@ -40,6 +40,7 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.rows import equal_rows, evened
 from pydine.work.cache import UnitCache
 
+ROWS_AT_ONCE = 1 << 14  # memory: new rows, for each of which a side has many alternatives
 LEAST_BULK = 50  # answer: least rows beside the point masses to be asked about, on top of one for each given column
 
 
@@ -91,8 +92,11 @@ class MixedFit:
 
     def _of_all(self, known: FloatArray) -> FloatArray:
         """Log-ratios of all rows, shape (n,): `known`, or if these are of some rows only, those by their models."""
-        if len(known) == self.columns.n_rows:
-            return known
+        return known if len(known) == self.columns.n_rows else self._by_models
+
+    @cached_property
+    def _by_models(self) -> FloatArray:
+        """Log-ratios of all rows by the models, which were fitted to some of them, shape (n,)."""
         x, y, z = (np.ascontiguousarray(self.question.table.columns[list(b)].T) for b in self.question.blocks)
         return self.of_new_rows()(x, y, z)
 
@@ -122,7 +126,9 @@ class MixedRows:
 
     def __call__(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         """Pointwise information of rows (m, dx), (m, dy), (m, dz) in nats, shape (m,)."""
-        return self.models.log_ratio(self.columns.rows(x, y, z))
+        parts = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(x), ROWS_AT_ONCE)]
+        found = [self.models.log_ratio(self.columns.rows(x[some], y[some], z[some])) for some in parts]
+        return np.concatenate(found) if found else np.empty(0)
 
     def log_density(self, x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
         """ln p(x | z) + ln p(y | z) of rows, in nats, shape (m,)."""

@@ -19,10 +19,11 @@ from typer.core import TyperGroup
 from pydine._version import __version__
 from pydine.cli.groups import spelled_out
 from pydine.cli.options import FLAG
+from pydine.cli.output.notes import INTERRUPTED
+from pydine.show.progress import Lines
 from pydine.show.text import encodable, escaped
 
 BAD_DATA = 1
-INTERRUPTED = 130
 SHORT = 3.0  # seconds
 LONGEST = 600  # characters of a sentence
 KEPT_OPEN: list[Any] = []  # in the place of closed streams, until the end
@@ -114,6 +115,7 @@ def main() -> None:
     """Run the command line; every failure is one sentence and a code."""
     signal.signal(signal.SIGINT, _interrupted)
     _open_streams()
+    Lines.asked = True
     _postpone_collection()
     _spare_imports()
     try:

@@ -29,6 +29,7 @@ from pydine.work.tasks import UnitTask
 MADE_BYTES = (
     64 << 20
 )  # memory: of latents that a workshop for tests keeps, for the next question given the same columns
+A_FIT = 10.0  # memory: a unit takes so many times as long to fit as its latents to make
 SPARE_DOF = 10  # answer: degrees of freedom that functions of z, and folds, leave beside one for each latent
 
 
@@ -38,6 +39,22 @@ class Made(NamedTuple):
     unit: FittedUnit
     recalibration: ScoreMap
     latent: FloatArray
+
+
+class _Making(NamedTuple):
+    """A unit whose latents are to be made, of the rows that it was fitted to."""
+
+    task: UnitTask
+    unit: FittedUnit
+
+    @property
+    def seconds(self) -> float:
+        """About how long that takes."""
+        return self.task.seconds / A_FIT
+
+    def made(self) -> Made:
+        """The unit with its latents."""
+        return Made(self.unit, *_latent(self.unit, self.task))
 
 
 class Workshop:
@@ -217,11 +234,7 @@ class Workshop:
         tasks = self._tasks(units)
         fitted = [entry.unit for entry in fit_units(tasks, self._cache, self._n_jobs, self._step)]
 
-        def made(item: tuple[UnitTask, FittedUnit]) -> Made:
-            task, unit = item
-            return Made(unit, *_latent(unit, task))
-
-        return run(made, list(zip(tasks, fitted, strict=True)), self._n_jobs, here=True)
+        return run(_Making.made, list(map(_Making, tasks, fitted)), self._n_jobs, here=True)
 
     def _latents(
         self,

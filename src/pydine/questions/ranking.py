@@ -19,6 +19,7 @@ from pydine.answers.contrasts import Answered, rows_of
 from pydine.answers.fitting import fit, information_of
 from pydine.answers.policy import Verdict, determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
+from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import (
     CopiesWarning,
     FewRowsWarning,
@@ -50,6 +51,10 @@ from pydine.work.execution import arrivals, is_sent_away
 from pydine.work.threads import one_thread
 
 __all__ = ["RankedColumn", "Ranking", "rank"]
+
+
+LOOK_ROWS = 2000  # memory: rows of a first look, which is to be there within seconds
+LOOK_FROM = 10  # memory: so many times as many rows are worth one
 
 
 def rank(
@@ -94,8 +99,8 @@ def rank(
     progress : bool or None, default=None
         Whether to show a bar with the time left on the standard error; None to do so on a terminal.
     watch : callable, optional
-        Called with the ranking as far as it is known: first when all figures alone are, then after each one given the
-        rest.
+        Called with the ranking as far as it is known: when all figures alone are, then after each one given the rest,
+        those of the columns first that tell most alone. Of very many rows there is a first look at some before that.
     clusters, time, weights
         How rows were sampled, as in `mutual_information`; columns that say it are not ranked, and all figures
         are of the rows that have all columns.
@@ -103,6 +108,7 @@ def rank(
     Returns
     -------
     Ranking
+        If it is interrupted (Ctrl-C) once a figure is known: what is known by then, as `Ranking.unfinished` says.
 
     Examples
     --------
@@ -129,7 +135,11 @@ def rank(
         features = [name for name in source.names if name not in targets and str(name) not in apart]
     with one_thread():
         asked = _read(data, features, targets, nan_policy, kinds or {}, said)
-        return _Work(asked, settings, alpha, progress, watch or (lambda _: None), backend).ranking()
+        return _Work(asked, settings, alpha, progress, watch or unwatched, backend).ranking()
+
+
+def unwatched(_: Ranking) -> None:
+    """Nobody watches."""
 
 
 def _with_target(data: Any, target: Any) -> tuple[Any, list[Any]]:
@@ -278,20 +288,49 @@ class _Work:
     backend: str
 
     def ranking(self) -> Ranking:
-        """All figures alone, then all given the rest."""
-        asked = self.asked
-        alone = dict(zip(asked.alone, self._answers(list(asked.alone.values()), "alone"), strict=True))
-        rest, screened = self._rest(alone)
-        if not rest:
-            known = {} if asked.why_no_rest else {n: a for n, a in alone.items() if asked.first_of.get(n, n) == n}
-            return self._with_ties(self._result(alone, known, screened))
-        self.watch(self._result(alone, {}, screened))
-        known = {}
-        for name, answer in zip(rest, self._answers(list(rest.values()), "given the rest"), strict=True):
-            known[name] = answer
-            self.watch(self._result(alone, known, screened))
+        """All figures alone, then all given the rest; if that is interrupted, what is known by then."""
+        alone: dict[str, _Answer] = {}
+        known: dict[str, _Answer] = {}
+        screened: tuple[str, ...] = ()
+        try:
+            self._look()
+            answers = self._answers(list(self.asked.alone.values()), "alone")
+            alone.update(zip(self.asked.alone, answers, strict=True))  # one by one
+            rest, screened = self._rest(alone)
+            if not rest:
+                known = {} if self.asked.why_no_rest else self._of_alone(alone)
+                return self._with_ties(self._result(alone, known, screened))
+            self.watch(self._result(alone, {}, screened))
+            for name, answer in zip(rest, self._answers(list(rest.values()), "given the rest"), strict=True):
+                known[name] = answer
+                self.watch(self._result(alone, known, screened))
+        except KeyboardInterrupt:
+            if not alone:
+                raise
+            of, count = ("given the rest", len(known)) if known else ("alone", len(alone))
+            why = f"Interrupted: {count} of {len(self.asked.alone)} columns {of} are known."
+            warnings.warn(why, UserWarning, stacklevel=level_of_caller())
+            return replace(self._result(alone, known, screened), unfinished=why)
         warn_determined(determined_side(rest[name]) for name, answer in known.items() if answer.is_determined)
         return self._with_ties(self._result(alone, known, screened))
+
+    def _of_alone(self, alone: dict[str, _Answer]) -> dict[str, _Answer]:
+        """The figures of columns that are no copies, where there is no rest to be given."""
+        first = self.asked.first_of
+        return {name: answer for name, answer in alone.items() if first.get(name, name) == name}
+
+    def _look(self) -> None:
+        """Show figures alone of some of the rows at once, where there are so many that all of them take long."""
+        tables = {id(question.table): question.table for question in self.asked.alone.values()}
+        if self.watch is unwatched or max(table.n_samples for table in tables.values()) < LOOK_FROM * LOOK_ROWS:
+            return
+        few = {key: _some_rows(table) for key, table in tables.items()}
+        questions = {name: replace(q, table=few[id(q.table)]) for name, q in self.asked.alone.items()}
+        varying = {n: q for n, q in questions.items() if all(np.ptp(q.table.columns[i]) > 0.0 for i in (*q.x, *q.y))}
+        alone = dict(zip(varying, self._answers(list(varying.values()), "at a first look"), strict=True))
+        if alone:
+            said = f"A first look at {LOOK_ROWS:,} of {self.asked.n_rows:,} rows; all of them follow."
+            self.watch(replace(self._result(alone, {}, ()), unfinished=said))
 
     def _with_ties(self, ranking: Ranking) -> Ranking:
         """The ranking with its first columns compared, once all is known."""
@@ -338,9 +377,8 @@ class _Work:
             return {}, ()
         names = whole.names[0]
         rest = rest_of(whole, np.array([alone[name].information.value for name in names]))
-        questions = {
-            name: Question(whole.table, (i,), whole.y, rest.without(i)) for name, i in zip(names, whole.x, strict=True)
-        }
+        asked = sorted(zip(names, whole.x, strict=True), key=lambda pair: -alone[pair[0]].information.value)
+        questions = {name: Question(whole.table, (i,), whole.y, rest.without(i)) for name, i in asked}
         return questions, () if rest.is_whole else tuple(whole.table.names[j] for j in rest.columns)
 
     def _result(self, alone: dict[str, _Answer], known: dict[str, _Answer], screened: tuple[str, ...]) -> Ranking:
@@ -396,6 +434,12 @@ def _explained(asked: _Asked, settings: Settings, screened: Sequence[str], backe
     given = tuple(table.names.index(other) for other in names if other != name)
     with one_thread():
         return explained(Question(table, (table.names.index(name),), asked.whole.y, given), settings, backend)
+
+
+def _some_rows(table: Table) -> Table:
+    """Rows of a table for a first look, spread over all of them."""
+    rows = np.linspace(0, table.n_samples - 1, min(LOOK_ROWS, table.n_samples)).astype(np.intp)
+    return replace(table, columns=table.columns[:, rows], kept=None, rows=table.rows.only(rows))
 
 
 class _Item(NamedTuple):

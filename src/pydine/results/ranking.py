@@ -140,6 +140,8 @@ class Ranking(Record):
         The first columns, if they cannot be told apart by what they tell alone, at level alpha.
     comparer : callable, optional
         Makes the `Difference` of two columns, for `compare`; ignored by ``==``.
+    unfinished : str, default=""
+        What is not known yet, of a ranking that was interrupted or that is still being made.
     """
 
     target: str
@@ -155,6 +157,7 @@ class Ranking(Record):
     explain: Callable[[str], Explanation] | None = field(default=None, compare=False)
     tied: tuple[str, ...] = ()
     comparer: Callable[[str, str], Difference] | None = field(default=None, compare=False)
+    unfinished: str = ""
 
     def compare(self, first: str, second: str) -> Difference:
         """How much more one column tells about the target alone than another: in nats, with an interval and a p-value.
@@ -197,7 +200,7 @@ class Ranking(Record):
             lines.append(f"  {column.name:<{width}}  {alone} alone  {said}".rstrip())
         if len(self) > SHOWN:
             lines.append(f"  … and {len(self) - SHOWN:,} more")
-        lines += [f"  {sentence}" for sentence in (self.ties, self.why_no_rest) if sentence]
+        lines += [f"  {sentence}" for sentence in (self.ties, self.why_no_rest, self.unfinished) if sentence]
         return "\n".join([*lines, *(f"  {name}: {hint}" for name, hint in self.hints.items())])
 
     def _repr_html_(self) -> str:
@@ -214,8 +217,9 @@ class Ranking(Record):
         more = f"{len(self) - SHOWN:,} more columns. " if len(self) > SHOWN else ""
         more += f"{self.ties} " if self.ties else ""
         note = f"{more}Light: alone, dark: given the rest; 95% intervals. {self.n_samples:,} rows have all columns."
+        note = " ".join(filter(None, (note, self.why_no_rest, self.unfinished)))
         header = ["column", f"0 to {limit:.2g} nats", "alone", "given the rest", "adjusted p"]
-        return table(f"What tells about {self.target}", header, rows, f"{note} {self.why_no_rest}".strip(), strips=1)
+        return table(f"What tells about {self.target}", header, rows, note, strips=1)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw what columns tell alone and given the rest, with 95% intervals; needs matplotlib.

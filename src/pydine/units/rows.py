@@ -174,6 +174,11 @@ class Arrangement:
         seen: FloatArray = columns[list(self.order)] * self.signs[:, None]
         return seen
 
+    def places(self, columns: RowArray) -> tuple[RowArray, FloatArray]:
+        """Where columns are after they have been arranged, and their signs, shapes (d',)."""
+        found = np.argsort(self.order)[columns]
+        return found, self.signs[found]
+
     def undone(self, seen: FloatArray) -> FloatArray:
         """Columns (d, n) as they were before they were arranged."""
         columns: FloatArray = np.empty(seen.shape)

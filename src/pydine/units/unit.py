@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,13 +12,14 @@ from pydine.kernels.likelihood import components
 from pydine.kernels.optimiser import log_likelihood
 from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quantiles
-from pydine.types import FloatArray, must_fit
+from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.codes import Sums
 from pydine.units.network import Network
 from pydine.units.rows import Arrangement
 from pydine.units.steps import negated
 
 ROWS_AT_ONCE = 1 << 15  # memory: rows processed at a time, so that memory grows with n only by what is returned
+ROWS_TOGETHER = 1 << 12  # memory: rows that are worth a call of compiled code
 FARTHEST = 1e9  # guard: values beyond are clipped; their densities differ only in float64
 SMALLEST_TAIL = 1e-280  # guard: below this a tail is computed in logarithms
 FARTHEST_TARGET, BISECTIONS = 12.0, 36  # guard: bounds within which a latent's target is found, to 1e-9
@@ -30,6 +31,9 @@ Expansion = Callable[[FloatArray], FloatArray]  # what a rung sees of the contex
 def identity(context: FloatArray) -> FloatArray:
     """The context as it is."""
     return context
+
+
+SEPARATE: set[Expansion] = {identity}  # of each column by itself, (c, n) to (k, c, n): rungs add theirs
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,18 @@ class FittedUnit:
         target: FloatArray = 0.5 * (low + high)
         return target
 
+    def below(self, cuts: Sequence[FloatArray], context: FloatArray) -> Iterator[FloatArray]:
+        """The transformer tau at each of several cut points (n,), whose mixtures are the same, shapes (n,)."""
+        n, mixtures = context.shape[1], []
+        for weight, model, expanded in self._mixture(np.ascontiguousarray(context)):
+            shares, start = model.components(np.zeros(n), expanded)
+            mixtures.append((weight, shares, start, model.components(np.ones(n), expanded)[1] - start))
+        for cut in cuts:
+            lower, upper = np.zeros((2, n))
+            for weight, shares, start, slope in mixtures:
+                add_tails(weight, shares, start + self.sign * cut * slope, lower, upper)
+            yield lower if self.sign > 0.0 else upper
+
     def _far_latent(self, t: FloatArray, x: FloatArray, is_low: NDArray[np.bool_]) -> FloatArray:
         """Latents of rows whose tail underflows, from its logarithm."""
         latent = np.empty(len(t))
@@ -201,6 +217,47 @@ class FittedUnit:
             density[rows] = mixture_log_density(np.array(terms), np.array(weights))
         return density
 
+    def log_densities(
+        self, target: FloatArray, context: FloatArray, places: RowArray, others: Sequence[FloatArray]
+    ) -> FloatArray:
+        """ln p(t | x) of rows, as `log_density`, with each of g sets of values in some columns of the context.
+
+        Only what follows from these columns is computed anew; where rows are few, several sets are done at once.
+
+        Parameters
+        ----------
+        target : ndarray, shape (n,) or (2, n)
+        context : ndarray, shape (c, n)
+        places : ndarray of int, shape (c',)
+            The columns whose values change.
+        others : sequence of ndarray, shape (c', n)
+
+        Returns
+        -------
+        ndarray, shape (g, n)
+        """
+        n, density = context.shape[1], np.empty((len(others), context.shape[1]))
+        at_once = max(1, min(len(others), ROWS_TOGETHER // max(n, 1)))
+        weights = self.weights if self.marginal_weight == 0.0 else np.append(self.marginal_weight, self.weights)
+        for rows in _blocks(n):
+            t, x = (np.clip(a, -FARTHEST, FARTHEST) for a in (negated(target[..., rows], self.sign), context[:, rows]))
+            told, x = np.tile(t.astype(np.float32), at_once), np.tile(x, at_once)
+            m = x.shape[1] // at_once
+            known = {f: np.ascontiguousarray(part, dtype=np.float32) for f, part in self.expanded(x).items()}
+            marginal = STANDARD_NORMAL.density_of(told, np.empty((0, x.shape[1]), dtype=np.float32))
+            seen, signs = (places, np.ones(1)) if self.seen is None else self.seen.places(places)
+            x = x if self.seen is None else self.seen(x)
+            for first in range(0, len(others), at_once):
+                some = [np.clip(values[:, rows], -FARTHEST, FARTHEST) for values in others[first : first + at_once]]
+                x[seen, : len(some) * m] = (np.hstack(some).T * signs).T
+                for f, expanded in known.items():
+                    _replace(f, expanded, x, seen)
+                terms = [model.density_of(told, known[model.expansion]) for model in self.models]
+                terms = [marginal, *terms] if self.marginal_weight > 0.0 else terms
+                each = mixture_log_density(np.array(terms), np.asarray(weights)).reshape(at_once, m)
+                density[first : first + len(some), rows] = each[: len(some)]
+        return density
+
     def features(self, context: FloatArray) -> list[FloatArray]:
         """Evaluate what was learned of a context (c, n), by networks and of codes, as arrays (n, q_i)."""
         expanded = self.expanded(context)
@@ -221,6 +278,15 @@ class FittedUnit:
         """The context (c, n), as it is seen, under each expansion that the models use: once for all folds."""
         context = context if self.seen is None else self.seen(context)
         return {f: np.ascontiguousarray(f(context)) for f in {m.expansion: None for m in self.models}}
+
+
+def _replace(f: Expansion, expanded: NDArray[np.float32], context: FloatArray, places: NDArray[np.intp]) -> None:
+    """Write to an expansion of a context (c, n) what follows from some of its columns, the others being as before."""
+    if f in SEPARATE:
+        fresh = f(np.ascontiguousarray(context[places]))
+        expanded.reshape(-1, *context.shape)[:, places] = fresh.reshape(-1, len(places), context.shape[1])
+    else:
+        expanded[:] = f(context)
 
 
 MARGINAL = FittedUnit((), NOTHING, 1.0, {"marginal": 1.0})

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# memory: seconds: of work that is worth sending to another process, of the longest group of items, and of an item that
-# does not estimate its own (`seconds`).
+# memory: seconds: of work that is worth sharing with another thread or process, of the longest group of items, and of
+# an item that does not estimate its own (`seconds`).
 WORTH_A_TRIP, LONGEST_GROUP, AN_ITEM = 0.1, 20.0, 0.5
 GROUPS_EACH = 8  # memory: groups for each worker, so that workers finish at about the same time
 
@@ -134,7 +134,7 @@ def _arrivals(
         from pydine.work.engines import threads
 
         where = threads(n_jobs)
-    if where == 1 or len(items) < 2:
+    if where == 1 or len(items) < 2 or sum(map(_seconds, items)) < WORTH_A_TRIP:
         yield from enumerate(map(function, items))
         return
     from joblib import Parallel, delayed  # slow to import, and one thread does not need it

@@ -2,8 +2,9 @@
 
 Each side is predicted from the other: a label given numbers is a classification, a number given a label is a flow for
 each label, and one is often easier than the other. Beside models that see z, the mixture has models that do not, so
-that an irrelevant z does no harm; models of latents given z in place of numbers, from which the effect of z has been
-removed; and independence. The weights of the mixture maximise the likelihood of held-out rows.
+that an irrelevant z does no harm; where these or a look at residuals show that the sides depend on each other at all,
+models of latents given z in place of numbers, from which the effect of z has been removed; and independence. The
+weights of the mixture maximise the likelihood of held-out rows.
 
 The mean log-ratio of held-out rows is too low, by what could not be learned from the other rows, and that of rows that
 the models have seen is too high. For regular models with p parameters and K folds these biases are p K / (2 (K - 1) n)
@@ -22,8 +23,9 @@ import numpy as np
 
 from pydine.bases.base import mixed
 from pydine.bases.kinds.blur import blur
+from pydine.bases.kinds.looks import dependent
 from pydine.bases.kinds.parts import Parts, label_by_label, on_either_side
-from pydine.bases.kinds.ratios import MixedModels, ratio_of
+from pydine.bases.kinds.ratios import MixedModels, MixedRatio, ratio_of
 from pydine.bases.kinds.segments import segmented
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Column
@@ -33,7 +35,7 @@ from pydine.latents.kinds.levels import LevelsColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.results.intervals import interval_ends
-from pydine.sampling import INDEPENDENT, Rows
+from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray
 
 LATENT = ", by latents"
@@ -130,28 +132,21 @@ def _of_parts(columns: MixedColumns, latent: MixedColumns, maker: MixedMaker) ->
         found = by_densities(some, maker, in_parts)
         return found.in_sample, found.held_out, found.blur
 
-    parted, whole = partial(fitted, True), partial(fitted, False) if maker.has("realigned") else None
-    found = label_by_label(columns, parted, whole) if maker.has("label by label") else {}
-    return found | (on_either_side(latent, columns, parted, whole) if maker.has("part by part") else {})
+    parted, whole = partial(fitted, True), partial(fitted, False)
+    found = label_by_label(columns, maker, parted, whole) if maker.has("label by label") else {}
+    return found | (on_either_side(latent, columns, maker, parted, whole) if maker.has("part by part") else {})
 
 
 def _by_densities(columns: MixedColumns, maker: MixedMaker, in_parts: bool) -> MixedEstimate:
-    has_blind = maker.has("blind")
-    plans = _plans(columns, "", has_blind)
-    found = _fitted(plans, maker)
+    has_blind, folds = maker.has("blind"), columns.sampling.folds(columns.outwards, maker.ladder.folds)
+    found, compared = _compared(_plans(columns, "", has_blind), maker, folds)
     alone = [c for name in ALONE for c in found[name]]
-    latent = _of_latents(columns, alone) if maker.has("by latents") else None
-    if latent is not None:
-        more = _plans(latent, LATENT, has_blind)
-        plans = {**plans, **more}
-        found = {**found, **_fitted(more, maker)}
-    folds = columns.sampling.folds(columns.outwards, maker.ladder.folds)
-    compared = {
-        name: ratio_of(found[name], found[plan.base], found[plan.others], maker.ladder, folds)
-        for name, plan in plans.items()
-        if plan.base
-    }
     nothing = np.zeros(columns.n_rows)
+    latent = _of_latents(columns, alone) if maker.has("by latents") else None
+    if latent is not None and (residuals := maker.latents(columns)) is not None:
+        learned = np.array([nothing, *(held for _, _, held in compared.values())])
+        if dependent(residuals, learned, maker.ladder.folds) > 0.0:
+            compared |= _compared(_plans(latent, LATENT, has_blind), maker, folds)[1]
     held = np.array([nothing, *(held for _, _, held in compared.values())])
     seen = np.array([nothing, *(seen for _, seen, _ in compared.values())])
     names, every, trust = ["none", *compared], held, np.ones(len(held))
@@ -196,6 +191,10 @@ def _of_latents(columns: MixedColumns, alone: Sequence[Conditional]) -> MixedCol
     return replace(columns, x=x, y=y)
 
 
+Fitted = dict[str, list[Conditional]]
+Compared = dict[str, tuple[MixedRatio, FloatArray, FloatArray]]
+
+
 class _Plan(NamedTuple):
     """Columns of one side, each with its context, and the names of the models of either side given z alone."""
 
@@ -204,9 +203,16 @@ class _Plan(NamedTuple):
     others: str = ""
 
 
-def _fitted(plans: Mapping[str, _Plan], maker: MixedMaker) -> dict[str, list[Conditional]]:
+def _compared(plans: Mapping[str, _Plan], maker: MixedMaker, folds: Sequence[HeldOut]) -> tuple[Fitted, Compared]:
+    """The fitted models of plans, by name, and of those that see the other side, what `ratio_of` says."""
     fitted = iter(maker.conditionals([pair for plan in plans.values() for pair in plan.asked]))
-    return {name: [next(fitted) for _ in plan.asked] for name, plan in plans.items()}
+    found = {name: [next(fitted) for _ in plan.asked] for name, plan in plans.items()}
+    compared = {
+        name: ratio_of(found[name], found[plan.base], found[plan.others], maker.ladder, folds)
+        for name, plan in plans.items()
+        if plan.base
+    }
+    return found, compared
 
 
 def _plans(columns: MixedColumns, suffix: str, has_blind: bool) -> dict[str, _Plan]:

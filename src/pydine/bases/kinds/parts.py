@@ -2,6 +2,8 @@
 
 If z determines which part a row is in, I(X;Y|Z) is the mean over rows of its value in each part. An effect of z that
 changes at one place is learned best this way, a gradual one by models of all rows: held-out rows decide the weights.
+Models of parts are fitted only as far as a look at residuals given z shows that parts differ (`looks`): where z has
+labels at all, they would otherwise take most of the time, to be found needless.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pydine.bases.kinds.looks import apart
 from pydine.bases.kinds.tables import Codes, codes_of
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.kinds.canonical import canonical
@@ -20,6 +23,7 @@ from pydine.latents.kinds.levels import LevelsColumn
 from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
+from pydine.latents.kinds.residuals import MixedMaker
 from pydine.types import FloatArray
 from pydine.units.rows import signs
 
@@ -28,9 +32,6 @@ CUTS = 16  # answer: groups of equal size between which a column of z may be cut
 FINE_CUTS = 128  # answer: places on either side of the best cut among which it is refined: all for 2000 rows
 MOST_CUT = 4  # answer: most columns of z for a cut to be sought: among many, one would be found by chance
 COARSE = 4  # answer: groups into which the values of each column are binned to seek a cut
-# answer: chi-square statistics of the difference across a cut, in standard errors, at which separate models begin to
-# count, and count in full: the best of many cuts reaches two or three under the null.
-APART = 4.0, 8.0
 DIGITS = 9  # guard: decimals of gains that are compared: those that differ by rounding are equal, the middle one wins
 
 
@@ -69,43 +70,51 @@ def is_few(column: Column) -> bool:
     return isinstance(column, NominalColumn) and not isinstance(column, LevelsColumn)
 
 
-def label_by_label(columns: MixedColumns, fitted: LogRatios, pooled: LogRatios | None) -> dict[str, Parts]:
+def label_by_label(columns: MixedColumns, maker: MixedMaker, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
     """Separate models for each combination of labels in z, given the rest of z, and models of all rows, realigned.
 
-    Empty if z has no labels, or too few rows of some combination.
+    Empty if z has no labels, too few rows of some combination, or if nothing shows that parts differ.
     """
     labels = [column for column in columns.z if is_few(column)]
     rest = tuple(column for column in columns.z if not is_few(column))
     if not labels:
         return {}
     part = codes_of_columns(labels)
-    found = {
-        CELLS: _by_parts(replace(columns, z=rest), part, 1.0, fitted),
-        f"{CELLS}, {POOLED}": _pooled(columns, part, 1.0, pooled),
-    }
+    trust = _trusted(columns, maker, part)
+    found = {CELLS: _by_parts(replace(columns, z=rest), part, trust, fitted)}
+    if maker.has("realigned"):
+        found[f"{CELLS}, {POOLED}"] = _pooled(columns, part, trust, pooled)
     return {name: parts for name, parts in found.items() if parts is not None}
 
 
 def on_either_side(
-    columns: MixedColumns, raw: MixedColumns, fitted: LogRatios, pooled: LogRatios | None
+    columns: MixedColumns, raw: MixedColumns, maker: MixedMaker, fitted: LogRatios, pooled: LogRatios
 ) -> dict[str, Parts]:
     """Separate models for the rows on either side of the best cut, and models of all rows, realigned.
 
-    Empty if z has no ordered column, or too many columns, or if the sides do not differ across any cut.
+    Empty if z has no ordered column, or too many columns, or if nothing shows that the sides differ across a cut.
     """
     numbers = [column for column in columns.z if not isinstance(column, NominalColumn)]
     if not numbers or len(columns.z) > MOST_CUT:
         return {}
-    gain, side = best_cut(columns, numbers)
-    trust = smooth_step(gain, *APART)
-    if trust == 0.0:
-        return {}
-    found = {SIDES: _by_parts(columns, side, trust, fitted), f"{SIDES}, {POOLED}": _pooled(raw, side, trust, pooled)}
+    side = best_cut(columns, numbers)[1]
+    trust = _trusted(raw, maker, side)
+    found = {SIDES: _by_parts(columns, side, trust, fitted)}
+    if maker.has("realigned"):
+        found[f"{SIDES}, {POOLED}"] = _pooled(raw, side, trust, pooled)
     return {name: parts for name, parts in found.items() if parts is not None}
 
 
+def _trusted(columns: MixedColumns, maker: MixedMaker, part: Codes) -> float:
+    """How far separate models of parts (n,) count: as far as these have rows, and are `apart`."""
+    trust = smooth_step(float(np.bincount(part).min()), *PART_ROWS)
+    if trust == 0.0 or part.max() == 0:
+        return 0.0
+    latents = maker.latents(columns)
+    return 0.0 if latents is None else trust * apart(latents, part, maker.ladder.folds)
+
+
 def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
-    trust *= smooth_step(float(np.bincount(part).min()), *PART_ROWS)
     if trust == 0.0:
         return None
     (in_sample, held_out), blur = np.zeros((2, columns.n_rows)), 0.0
@@ -118,11 +127,8 @@ def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatio
     return Parts(in_sample, held_out, trust, blur)
 
 
-def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios | None) -> Parts | None:
+def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
     """Models of all rows after `realigned` has recoded every part; None if that changes nothing."""
-    if fitted is None:
-        return None
-    trust *= smooth_step(float(np.bincount(part).min()), *PART_ROWS)
     is_many = any(isinstance(column, LevelsColumn) for column in (*columns.x, *columns.y))
     aligned = realigned(columns, part) if trust > 0.0 and not is_many else None
     if aligned is None:

@@ -8,7 +8,7 @@ mean of such log-ratios, mixed with independence, is a lower bound of the inform
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,17 +134,6 @@ def total_of(side: Sequence[Conditional], densities: Densities) -> FloatArray:
     return total
 
 
-def _given_each(models: ByParts, contexts: Iterator[FloatArray], is_alone: bool) -> FloatArray:
-    """Log-densities of rows with each of g contexts (c, n), shape (g, n); `is_alone`: contexts are of one column."""
-    if is_alone and models.n > 0:
-        every = list(contexts)
-        firsts = [context[:, :1] for context in every]
-        if all((context == first).all() for context, first in zip(every, firsts, strict=True)):
-            return models.given_each(np.hstack(firsts))  # so it is if there is no z
-        contexts = iter(every)
-    return np.array([models.log_density(context) for context in contexts])
-
-
 def averaged_over(
     other: Column, alternatives: Alternatives, side: Sequence[Conditional], densities: Densities
 ) -> FloatArray:
@@ -152,8 +141,12 @@ def averaged_over(
     parts = []
     for conditional in side:
         context, models = densities(conditional)
-        changed = conditional.context.with_others(context, other, alternatives.seen)
-        parts.append(_given_each(models, changed, is_alone=len(conditional.context.parents) == 1))
+        seen, firsts = alternatives.seen, [values[:, :1] for values in alternatives.seen]
+        is_same = len(conditional.context.parents) == 1 and models.n > 0
+        if is_same and all((values == first).all() for values, first in zip(seen, firsts, strict=True)):
+            parts.append(models.given_each(np.hstack(firsts)))  # so it is if there is no z
+        else:
+            parts.append(models.with_others(context, conditional.context.places_of(other), seen))
     each = np.sum(parts, axis=0) + alternatives.log_chances
     average: FloatArray = mixture_log_density(each, np.ones(len(each)))
     return average

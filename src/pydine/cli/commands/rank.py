@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import typer
+
 from pydine.cli import options
 from pydine.cli.engine import Distributed
 from pydine.cli.inputs import KINDS, Request
 from pydine.cli.output.answers import answer, console, facts, page, plain_table, pvalue, some, value, why_few
-from pydine.cli.output.notes import listening, tell
+from pydine.cli.output.notes import INTERRUPTED, keeping_what_is_known, listening, note, tell
+from pydine.show.cards import figure
 from pydine.show.terminal import Harmless
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from pydine.results.ranking import RankedColumn, Ranking
 
+MOST_NOTED = 5  # columns of a first look that are named
 MOST_KINDS = 40  # names of a kind that are printed
 EXAMPLES = options.example(
     "pydine rank patients.csv --target glucose",
@@ -53,7 +57,7 @@ def rank(
     features = [name for name in frame if name != target and name not in apart]
     if not features:
         raise ValueError(f"{frame.source} has no column to rank beside {target!r}; {why_few(frame)}.")
-    with listening(frame.source) as said, work.running(work.jobs), _streamed(form) as watch:
+    with listening(frame.source) as said, work.running(work.jobs), _streamed(form) as watch, keeping_what_is_known():
         from pydine.questions.ranking import rank
 
         ranking = rank(
@@ -62,7 +66,7 @@ def rank(
             features,
             alpha=alpha,
             base=base.value,
-            progress=None if watch is None else False,
+            progress=False if form is options.Format.people and sys.stdout.isatty() else None,
             watch=watch,
             **work.settings(frame, depending.found(table)),
         )
@@ -80,21 +84,34 @@ def rank(
         "tied": ranking.tied,
         "not_detected": ranking.not_detected,
         "hints": dict(ranking.hints),
+        "unfinished": ranking.unfinished,
     }
     answer(form, record, rows, lambda: _shown(ranking), frame=frame)
     tell(said)
+    if ranking.unfinished:
+        raise typer.Exit(INTERRUPTED)
 
 
 @contextmanager
-def _streamed(form: options.Format) -> Iterator[Callable[[Ranking], None] | None]:
-    """Show the ranking on a terminal as far as it is known: figures alone at once, the others as they come."""
+def _streamed(form: options.Format) -> Iterator[Callable[[Ranking], None]]:
+    """Show the ranking on a terminal as far as it is known: figures alone at once, the others as they come.
+
+    Elsewhere only a first look is shown, in a line on the standard error.
+    """
     if form is not options.Format.people or not sys.stdout.isatty():
-        yield None
+        yield _noted
         return
     from rich.live import Live
 
     with Live(console=console(), transient=True, auto_refresh=False, vertical_overflow="crop") as live:
         yield lambda ranking: live.update(Harmless(_shown(ranking, waiting=True)), refresh=True)
+
+
+def _noted(ranking: Ranking) -> None:
+    """Say on the standard error what a first look at some of the rows has shown."""
+    if ranking.unfinished:
+        first = [f"{c.name} {figure(c.alone.value, c.alone.standard_error)}" for c in ranking.columns[:MOST_NOTED]]
+        note(f"{ranking.unfinished} Most about {ranking.target} tell: {', '.join(first)}.")
 
 
 def _kind(kinds: tuple[str, ...]) -> str:
@@ -119,7 +136,7 @@ def _shown(ranking: Ranking, waiting: bool = False) -> RenderableType:
         )
     title = f"Information about {ranking.target}, in nats"
     if waiting:
-        return page(title, table, how=f"Given the rest: {known} of {len(ranking)} columns")
+        return page(title, table, how=ranking.unfinished or f"Given the rest: {known} of {len(ranking)} columns")
     return page(title, table, ranking.ties, *_said(ranking), how=_how(ranking, uneven))
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pydine.show.progress import Lines
 from pydine.show.terminal import Harmless, width_of
 from pydine.show.text import escaped
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 PATIENCE = 2.0  # seconds without a word
+INTERRUPTED = 130  # the exit code after Ctrl-C
 
 
 def note(text: str) -> None:
@@ -71,14 +74,15 @@ def _of_ties(shares: Mapping[str, float]) -> str:
 
 
 @contextmanager
-def waiting(label: str) -> Iterator[_Bar | None]:
-    """Show progress on a terminal, with a bar and the time left, once two seconds have passed.
+def waiting(label: str) -> Iterator[_Bar | Lines]:
+    """Show progress on a terminal, with a bar and the time left, once two seconds have passed; else line by line.
 
     The bar counts the flows that are fitted. Its total grows: how many a base needs is known only when those before it
     are done.
     """
     if not sys.stderr.isatty():
-        yield None
+        with Lines(label).written() as lines:
+            yield lines
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -109,6 +113,27 @@ def watching(source: str, label: str) -> Iterator[list[str]]:
 
         with watched_by(bar):
             yield said
+
+
+@contextmanager
+def keeping_what_is_known() -> Iterator[None]:
+    """Have the first Ctrl-C end the work of a block, not the command, so that what is known by then can be shown."""
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def once(*_: Any) -> None:
+        signal.signal(signal.SIGINT, before)
+        raise KeyboardInterrupt from None
+
+    signal.signal(signal.SIGINT, once)
+    try:
+        yield
+    except KeyboardInterrupt:  # nothing is known yet
+        before(signal.SIGINT, None)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @dataclass

@@ -69,12 +69,17 @@ class Context:
 
     def with_others(self, values: FloatArray, parent: Column, others: Sequence[FloatArray]) -> Iterator[FloatArray]:
         """A context (c, m) with one of the parents replaced by each of `others`, (c', m) each."""
-        which = next(i for i, each in enumerate(self.parents) if each is parent)
-        first = sum(len(each.context) for each in self.parents[:which])
+        places = self.places_of(parent)
         for seen in others:
             changed = values.copy()
-            changed[first : first + len(seen)] = seen
+            changed[places] = seen
             yield changed
+
+    def places_of(self, parent: Column) -> RowArray:
+        """Where one of the parents is in the context."""
+        which = next(i for i, each in enumerate(self.parents) if each is parent)
+        first = sum(len(each.context) for each in self.parents[:which])
+        return np.arange(first, first + len(parent.context))
 
 
 def _stacked(parts: Sequence[FloatArray], n: int) -> FloatArray:
@@ -279,6 +284,15 @@ class ByParts:
             0
         ]
         return total
+
+    def with_others(self, context: FloatArray, places: RowArray, others: Sequence[FloatArray]) -> FloatArray:
+        """Log-densities with each of g sets of values (c', n) in some places of a context (c, n), shape (g, n)."""
+
+        def density(part: _Part, rows: RowArray) -> FloatArray:
+            some = [values[:, rows] for values in others]
+            return part.unit.log_densities(part.target, context[:, rows], places, some)
+
+        return self._total(len(others[0][0]), density, len(others))
 
     def given_each(self, contexts: FloatArray) -> FloatArray:
         """Log-densities with each of g contexts (c, g), each the same for all rows, in nats, shape (g, n)."""

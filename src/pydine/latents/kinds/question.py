@@ -103,8 +103,11 @@ class MixedColumns:
         return len((self.x or self.y)[0].values)
 
     def context(self, *groups: Sequence[Column]) -> Context:
-        """Columns as a context."""
-        return Context.of([column for group in groups for column in group], self.n_rows, self.sampling)
+        """Columns as a context, in an order that follows from their values: questions share models of the same."""
+        columns = [column for group in groups for column in group]
+        keys = np.array([column.order_keys[0] for column in columns])
+        ordered = [columns[i] for i in column_order(keys)] if columns else []
+        return Context.of(ordered, self.n_rows, self.sampling)
 
     def rows(self, x: FloatArray, y: FloatArray, z: FloatArray) -> dict[Place, FloatArray]:
         """New rows (m, dx), (m, dy), (m, dz) as columns (m,), by the places of the question's columns."""

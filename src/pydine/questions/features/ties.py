@@ -9,7 +9,7 @@ from pydine.answers.contrasts import Answered
 from pydine.questions.comparing import difference_of
 from pydine.results.contrasts import Difference
 
-MOST_VALUES = 20_000_000  # memory: rows times columns of which a ranking keeps what each row contributes
+MOST_VALUES = 2_000_000  # memory: rows times columns of which a ranking keeps what each row contributes
 
 
 @dataclass(frozen=True, eq=False)

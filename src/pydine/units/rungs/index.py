@@ -17,6 +17,7 @@ from pydine.units.rungs.networks import NetworkRung
 from pydine.units.rungs.rung import Lesson
 from pydine.units.settings import LadderSettings
 from pydine.units.steps import middles
+from pydine.units.unit import SEPARATE
 
 # answer: prior precision of the cubes' coefficients, a deviation of 0.03: maps to scores are curved but little.
 WARP_PRECISION = 1000.0
@@ -32,6 +33,9 @@ SHORTEST = 1e-12  # guard: least length of a direction, to divide by
 def cubic(context: FloatArray) -> FloatArray:
     """The context and its Hermite polynomials of degree 3: a sum of columns in their own units is curved in scores."""
     return np.vstack([context, (context * context - 3.0) * context / np.sqrt(6.0)])
+
+
+SEPARATE.add(cubic)
 
 
 class IndexRung(NetworkRung):

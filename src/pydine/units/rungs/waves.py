@@ -18,7 +18,7 @@ from pydine.units.rungs.rung import Lesson
 from pydine.units.rungs.training import side_by_side, trained
 from pydine.units.settings import LINEAR_PRECISION
 from pydine.units.steps import middles
-from pydine.units.unit import Model
+from pydine.units.unit import SEPARATE, Model
 
 WAVES = 16  # answer: half periods of the fastest cosine: it resolves eight turns of an effect
 SLOW = 3.0  # answer: half periods from which on the prior grows as their square: as of a function with a slope
@@ -43,6 +43,9 @@ def waves(context: FloatArray) -> FloatArray:
         np.multiply(np.sqrt(2.0), cosine, out=expanded[3 + k])
         before, cosine = cosine, 2.0 * slowest * cosine - before
     return expanded.reshape((3 + WAVES) * c, n)
+
+
+SEPARATE.add(waves)
 
 
 def _ranks(context: FloatArray) -> FloatArray:

@@ -136,13 +136,10 @@ def total_of(side: Sequence[Conditional], densities: Densities) -> FloatArray:
 
 def _given_each(models: ByParts, contexts: Iterator[FloatArray], is_alone: bool) -> FloatArray:
     """Log-densities of rows with each of g contexts (c, n), shape (g, n); `is_alone`: contexts are of one column."""
-    if is_alone and models.n > 0:
-        every = list(contexts)
-        firsts = [context[:, :1] for context in every]
-        if all((context == first).all() for context, first in zip(every, firsts, strict=True)):
-            return models.given_each(np.hstack(firsts))  # so it is if there is no z
-        contexts = iter(every)
-    return np.array([models.log_density(context) for context in contexts])
+    every = np.array(list(contexts))
+    if is_alone and models.n > 0 and (every == every[:, :, :1]).all():
+        return models.given_each(every[:, :, 0].T)  # so it is if there is no z
+    return models.with_each(every)
 
 
 def averaged_over(

@@ -215,9 +215,12 @@ class _Part(NamedTuple):
         _, distinct, which = np.unique(target[0], return_index=True, return_inverse=True)  # steps do not overlap
         return cls(rows, unit, target, distinct, which)
 
-    def log_density(self, context: FloatArray) -> FloatArray:
-        """Log-densities with contexts (c, m), in nats, shape (m,)."""
-        return self.unit.log_density(self.target, np.ascontiguousarray(context))
+    def log_density(self, contexts: FloatArray) -> FloatArray:
+        """Log-densities with each of g contexts (g, c, m), in nats, shape (g, m): in one call, as each call costs as much as some hundred rows."""
+        g, c, m = contexts.shape
+        target = self.target if g == 1 else np.tile(self.target, g)
+        together = np.ascontiguousarray(contexts.transpose(1, 0, 2)).reshape(c, g * m)
+        return self.unit.log_density(target, together).reshape(g, m)
 
     def given_each(self, contexts: FloatArray) -> FloatArray:
         """Log-densities with each of g contexts (c, g), each the same for all rows, in nats, shape (g, m)."""
@@ -275,18 +278,20 @@ class ByParts:
 
     def log_density(self, context: FloatArray) -> FloatArray:
         """Log-densities of the rows with a context (c, n), in nats, shape (n,)."""
-        total: FloatArray = self._total(context.shape[1], lambda part, rows: part.log_density(context[:, rows])[None])[
-            0
-        ]
-        return total
+        found: FloatArray = self.with_each(context[None])[0]
+        return found
+
+    def with_each(self, contexts: FloatArray) -> FloatArray:
+        """Log-densities of the rows with each of g contexts (g, c, n), in nats, shape (g, n)."""
+        return self._total(lambda part, rows: part.log_density(contexts[:, :, rows]), len(contexts))
 
     def given_each(self, contexts: FloatArray) -> FloatArray:
         """Log-densities with each of g contexts (c, g), each the same for all rows, in nats, shape (g, n)."""
-        return self._total(self.n, lambda part, _: part.given_each(contexts), contexts.shape[1])
+        return self._total(lambda part, _: part.given_each(contexts), contexts.shape[1])
 
-    def _total(self, n: int, density: Callable[[_Part, RowArray], FloatArray], g: int = 1) -> FloatArray:
+    def _total(self, density: Callable[[_Part, RowArray], FloatArray], g: int) -> FloatArray:
         """The sum over units of log-densities (g, m) of their parts, shape (g, n)."""
-        total: FloatArray = np.zeros((g, n))
+        total: FloatArray = np.zeros((g, self.n))
         for rows, parts, same in self.units:
             found = np.empty((g, len(rows)))
             for part in parts:

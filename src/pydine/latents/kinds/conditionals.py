@@ -216,7 +216,7 @@ class _Part(NamedTuple):
         return cls(rows, unit, target, distinct, which)
 
     def log_density(self, contexts: FloatArray) -> FloatArray:
-        """Log-densities with each of g contexts (g, c, m), in nats, shape (g, m): in one call, as each call costs as much as some hundred rows."""
+        """Log-densities with each of g contexts (g, c, m), in nats, shape (g, m), in one call."""
         g, c, m = contexts.shape
         target = self.target if g == 1 else np.tile(self.target, g)
         together = np.ascontiguousarray(contexts.transpose(1, 0, 2)).reshape(c, g * m)

@@ -168,7 +168,7 @@ class Column(ABC):
 
 def between(unit: FittedUnit, cuts: Sequence[FloatArray], context: FloatArray) -> FloatArray:
     """Probabilities below, between and above cut points (m,) given a context (c, m), shape (1 + cuts, m)."""
-    below = [unit.tails(np.ascontiguousarray(cut), context)[0] for cut in cuts]
     m = context.shape[1]
+    below = unit.tails(np.concatenate(cuts), np.tile(context, len(cuts)))[0].reshape(len(cuts), m)
     chances: FloatArray = np.diff([np.zeros(m), *below, np.ones(m)], axis=0)
     return chances

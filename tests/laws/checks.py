@@ -27,13 +27,13 @@ class Answer(NamedTuple):
     pvalue: float
 
 
-def ask(sample):
-    """The estimate of a sample with its interval, and the p-value of the analytic test."""
+def ask(sample, is_tested=True):
+    """The estimate of a sample with its interval, and the p-value of the analytic test (nan if not `is_tested`)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimate = pydine.mutual_information(*sample.arguments())
-        test = pydine.independence_test(*sample.arguments(), method="analytic")
-    return Answer(estimate.value, estimate.standard_error, *estimate.confidence_interval(0.95), test.pvalue)
+        pvalue = pydine.independence_test(*sample.arguments(), method="analytic").pvalue if is_tested else np.nan
+    return Answer(estimate.value, estimate.standard_error, *estimate.confidence_interval(0.95), pvalue)
 
 
 def moved(first, second):
@@ -84,6 +84,13 @@ def relabelled(sample, rng):
     return by_column(sample, lambda column: column if is_number(column) else renamed(column))
 
 
+def copied(sample, rng):
+    """Every row twice. Rows of steps and labels repeat by nature, and are left as they are."""
+    if any(kind in sample.name for kind in ("halves", "yes_no", "words", "codes", "counts", "rounded")):
+        return sample
+    return sample.mapped(lambda frame: pd.concat([frame, frame], ignore_index=True))
+
+
 EXACT = {
     "permute rows": permuted,
     "swap x and y": swapped,
@@ -91,60 +98,44 @@ EXACT = {
     "negate columns": negated,
     "monotone maps": mapped,
     "rename labels": relabelled,
+    "copies of rows": copied,
 }
+
+
+def at_once(sample, seed):
+    """All of them one after the other: if the answer stays, each of them leaves it, unless two undo each other."""
+    for change in EXACT.values():
+        sample = change(sample, np.random.default_rng(seed))
+    return sample
 
 
 # --- statistical laws: (what must not be larger, what must not be smaller) ---
 
 
-def coarser(sample, rng):
-    """Data processing: the quarter that a row's first column of x is in tells no more than the column."""
+def compared(sample, answer, rng):
+    """By law, the answer that must not be larger, and the one that must not be smaller."""
+
+    def asked(**sides):
+        return ask(replace(sample, **sides), is_tested=False)
+
+    found = {}
     first = sample.x.iloc[:, [0]]
-    codes = first.iloc[:, 0].rank(method="average") if is_number(first.iloc[:, 0]) else None
-    if codes is None:
-        return None
-    quarter = pd.DataFrame({"q": np.ceil(4.0 * codes / (len(codes) + 1.0))})
-    return ask(replace(sample, x=quarter)), ask(replace(sample, x=first))
-
-
-def with_more(sample, rng):
-    """Chain rule: one more column on a side never tells less."""
-    extra = sample.x.assign(more=rng.normal(size=len(sample.x)))
-    return ask(sample), ask(replace(sample, x=extra))
-
-
-def with_parts(sample, rng):
-    """Chain rule: a side tells no less than its first column."""
-    if sample.x.shape[1] == 1:
-        return None
-    return ask(replace(sample, x=sample.x.iloc[:, [0]])), ask(sample)
-
-
-def beside_noise(sample, rng):
-    """An independent column in x adds nothing."""
-    low, high = with_more(sample, rng)
-    return high, low
-
-
-def given_noise(sample, rng):
-    """An independent column in z adds nothing."""
-    return ask(replace(sample, z=sample.z.assign(more=rng.normal(size=len(sample.x))))), ask(sample)
-
-
-def without_noise(sample, rng):
-    """And takes nothing away."""
-    low, high = given_noise(sample, rng)
-    return high, low
-
-
-STATISTICAL = {
-    "coarsen x": coarser,
-    "x tells no less than its first column": with_parts,
-    "one more column in x takes nothing away": with_more,
-    "an independent column in x adds nothing": beside_noise,
-    "an independent column in z adds nothing": given_noise,
-    "an independent column in z takes nothing away": without_noise,
-}
+    is_alone = sample.x.shape[1] == 1
+    if not is_alone or is_number(first.iloc[:, 0]):
+        alone = answer if is_alone else asked(x=first)
+    if not is_alone:
+        found["x tells no less than its first column"] = alone, answer
+    if is_number(first.iloc[:, 0]):
+        ranks = first.iloc[:, 0].rank(method="average")
+        quarter = pd.DataFrame({"q": np.ceil(4.0 * ranks / (len(ranks) + 1.0))})
+        found["coarsen x"] = asked(x=quarter), alone  # data processing
+    more = asked(x=sample.x.assign(more=rng.normal(size=len(first))))
+    found["one more column in x takes nothing away"] = answer, more  # the chain rule
+    found["an independent column in x adds nothing"] = more, answer
+    given = asked(z=sample.z.assign(more=rng.normal(size=len(first))))
+    found["an independent column in z adds nothing"] = given, answer
+    found["an independent column in z takes nothing away"] = answer, given
+    return found
 
 
 def excess(low, high):
@@ -177,8 +168,3 @@ def within(sample, answer):
     if answer.low > ERRORS * answer.error and answer.pvalue > 0.5:
         broken.append("test beside interval")
     return broken
-
-
-def copied(sample, rng):
-    """Every row twice: the same answer."""
-    return sample.mapped(lambda frame: pd.concat([frame, frame], ignore_index=True))

@@ -13,6 +13,7 @@ from pydine.nulls.pvalues import adjusted
 from pydine.questions.ranking import rank
 from pydine.report import make_report, to_html
 from pydine.report.calibration import check_flows
+from pydine.report.explanations import _fold
 from pydine.report.page import _packed
 from pydine.units.ladder import LadderSettings
 from report_data import ROWS, data_of, make_frame
@@ -64,6 +65,8 @@ def test_what_is_not_detected_is_explained_in_a_fold(report, page):
     assert "not detected given the others?</summary>" in fold
     assert "nothing more is detected given all of them: at most" in fold
     assert "less what the others predict of it" in fold
+    assert "Adjusted" not in fold
+    assert "Adjusted for all columns of the ranking, p = 0.070: it is" in _fold(proxy.why, 0.07, alpha=1.0)
 
 
 def test_the_summary_says_what_was_found(page):

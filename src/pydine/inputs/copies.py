@@ -22,7 +22,6 @@ from pydine.types import FloatArray
 
 # answer: by what factor neighbours agree less often than rows with the same value, where other columns are continuous
 FACTOR = 3.0
-SEED = 0  # answer: of which neighbours are compared; any other would do
 MOST = 0.5  # answer: of the pairs with a value in common; if fewer are equal, values repeat without copies
 EVEN = 1e-9  # guard: distances that differ by this share of a column's range are equal
 ERRORS = 4.0  # answer: standard errors by which they must, whatever the factor, and pairs: chance does not come near it
@@ -30,20 +29,18 @@ ERRORS = 4.0  # answer: standard errors by which they must, whatever the factor,
 
 def distinct_rows(columns: Sequence[FloatArray], is_continuous: Sequence[bool]) -> NDArray[np.bool_] | None:
     """Which of n rows of columns, (n,) each, are no copies of one before them, shape (n,); None if all are none."""
-    n, fewest, chosen = len(columns[0]), np.inf, -1
-    for i in np.flatnonzero(is_continuous).tolist():
-        tied = _pairs(np.unique(columns[i], return_counts=True)[1])
-        if tied == 0.0:
-            return None
-        if tied < fewest:
-            fewest, chosen = tied, i
-    if chosen < 0:
+    n = len(columns[0])
+    tied = {i: _pairs(np.unique(columns[i], return_counts=True)[1]) for i in np.flatnonzero(is_continuous).tolist()}
+    fewest = min(tied.values(), default=0.0)
+    if fewest == 0.0:
         return None
-    tied_by, rest = columns[chosen], [*columns[:chosen], *columns[chosen + 1 :]]
-    order, equal = _equal_rows(tied_by, rest)
+    order, equal = _equal_rows(columns)
     counts = np.diff(np.append(np.flatnonzero(~equal), n))
-    alike, others = _pairs(counts) / fewest, sum(is_continuous) > 1
-    usual = _agreement(tied_by, rest, order) if alike < MOST or _is_on_grid(tied_by) else 0.0
+    alike, others = _pairs(counts) / fewest, len(tied) > 1
+    usual = 0.0
+    for i in (i for i, pairs in tied.items() if pairs == fewest):
+        if alike < MOST or _is_on_grid(columns[i]):
+            usual = max(usual, _agreement(columns[i], [*columns[:i], *columns[i + 1 :]]))
     # A pair or two with the same rounded number has the same label if the label follows the number.
     fewer = 1.0 / n if others else 1.0 / fewest
     chance = ERRORS * float(np.sqrt(6.0 * usual * (1.0 - usual) / n + fewer**2))
@@ -59,12 +56,12 @@ def _pairs(counts: NDArray[np.intp]) -> float:
     return float((counts * (counts - 1.0)).sum() / 2.0)
 
 
-def _equal_rows(first: FloatArray, rest: Sequence[FloatArray]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """An order of the rows, by one column and then by all others, and whether each row equals the one before it."""
-    order = np.lexsort([*rest, first])
+def _equal_rows(columns: Sequence[FloatArray]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """An order of the rows, column by column, and whether each row equals the one before it."""
+    order = np.lexsort(columns[::-1])
     equal = np.ones(len(order), dtype=np.bool_)
     equal[0] = False
-    for column in (first, *rest):
+    for column in columns:
         in_order = column[order]
         equal[1:] &= in_order[1:] == in_order[:-1]
     return order, equal
@@ -76,25 +73,25 @@ def _is_on_grid(column: FloatArray) -> bool:
     return len(np.unique(np.round(gaps / (EVEN * np.ptp(column))))) < 0.5 * len(gaps)
 
 
-def _agreement(first: FloatArray, rest: Sequence[FloatArray], order: NDArray[np.intp]) -> float:
+def _agreement(first: FloatArray, rest: Sequence[FloatArray]) -> float:
     """Share of rows with the same value in `first` that would agree in the rest, if they are no copies.
 
     It is what a line through the shares of those with neighbouring values, and with the next but one, has at a distance
-    of 0.
+    of 0. Every pair of such rows is counted, seen from either of the two.
     """
-    value = first[order]
-    starts = np.flatnonzero(np.append(True, value[1:] != value[:-1]))
-    sizes = np.diff(np.append(starts, len(order)))
-    rng, shares = np.random.default_rng(SEED), []
+    places, key = np.unique(first, return_inverse=True)[1], np.zeros(len(first), dtype=np.int64)
+    if rest:
+        order, equal = _equal_rows(rest)
+        key[order] = np.cumsum(~equal)
+    sizes = np.bincount(places)
+    cells, counts = np.unique(key * len(sizes) + places, return_counts=True)
+    value, shares = cells % len(sizes), []
     for step in (1, 2):
-        if len(starts) <= step:
+        if len(sizes) <= step:
             return 1.0
-        group = np.repeat(np.arange(len(starts) - step), sizes[:-step])
-        # Within a value rows are sorted by the rest: a partner's place must have nothing to do with a row's own.
-        partner = starts[group + step] + rng.integers(sizes[group + step])
-        here, there = order[: len(group)], order[partner]
-        agree = np.ones(len(group), dtype=np.bool_)
-        for column in rest:
-            agree &= column[here] == column[there]
-        shares.append(float(agree.mean()))
+        there = np.searchsorted(cells, cells + step).clip(max=len(cells) - 1)
+        met = np.flatnonzero((cells[there] == cells + step) & (value < len(sizes) - step))
+        here, beyond = sizes[value[met]], sizes[value[met] + step]
+        agreed = (counts[met] * counts[there[met]] * (1.0 / here + 1.0 / beyond)).sum()
+        shares.append(float(agreed / (sizes[step:].sum() + sizes[:-step].sum())))
     return float(np.clip(2.0 * shares[0] - shares[1], shares[0], 1.0))

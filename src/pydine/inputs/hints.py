@@ -17,7 +17,7 @@ from pydine.types import FloatArray
 
 __all__ = ["DATES", "FREQUENCIES", "SUBJECTS", "code_hint", "far_value", "hint_of", "last_word"]
 
-FAR = 20.0  # words: interquartile ranges from the median, from which on a value may be a code such as 9999
+FAR = 20.0  # words: interquartile ranges of the other values, from which on a value may be a code such as 9999
 LEAST_SERIAL = 20  # fact: rows without a gap from which on numbers look like serial ones
 # fact: words of names whose numbers are labels
 CODES = frozenset(
@@ -49,13 +49,14 @@ def hint_of(name: str, values: FloatArray, kind: Kind) -> str:
 
 def far_value(values: FloatArray) -> float | None:
     """A value (of n) that lies far from all others, as codes do; the end of a long tail does not."""
-    lower, middle, upper = np.quantile(values, (0.25, 0.5, 0.75))
-    distances = np.unique(np.abs(values - middle))
+    from_middle = np.abs(values - np.median(values))
+    distances = np.unique(from_middle)
     if len(distances) < 2:  # all are as far from the middle as each other, as two values are
         return None
     away, gap = distances[-1], distances[-1] - distances[-2]
+    lower, upper = np.quantile(values[from_middle < away], (0.25, 0.75))  # of the others: a code may be in many rows
     if upper > lower and gap > max(FAR * (upper - lower), 0.5 * away):
-        return float(values[np.argmax(np.abs(values - middle))])
+        return float(values[np.argmax(from_middle)])
     return None
 
 

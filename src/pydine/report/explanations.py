@@ -16,14 +16,16 @@ MOST_POINTS = 500
 def explanations(report: Report) -> str:
     """The folds, as HTML: one for each column that tells something alone and is not detected given the others."""
     folds = [
-        f"<details><summary>Why is {name(row.name)} not detected given the others?</summary>{_fold(row.why)}</details>"
+        f"<details><summary>Why is {name(row.name)} not detected given the others?</summary>"
+        f"{_fold(row.why, row.given_rest.adjusted, report.alpha)}</details>"
         for row in report.ranking
-        if row.why is not None
+        if row.why is not None and row.given_rest is not None
     ]
     return "".join(folds)
 
 
-def _fold(why: Explanation) -> str:
+def _fold(why: Explanation, adjusted: float, alpha: float) -> str:
+    """The fold of a column; p-values in it are of the column by itself, `adjusted` is the ranking's."""
     rows = ""
     for text, step in why.lines():
         low, high = step.left.confidence_interval()
@@ -37,6 +39,8 @@ def _fold(why: Explanation) -> str:
         '<th scope="col" class="number">95% interval</th><th scope="col" class="number">p</th></tr></thead>'
     )
     said = " ".join(shown(sentence) for sentence in (why.summary, why.beside_line) if sentence)
+    if why.steps[-1].pvalue <= alpha:
+        said += f" Adjusted for all columns of the ranking, p = {pvalue(adjusted)}: it is not detected."
     table = f'<div class="scroll"><table>{head}<tbody>{rows}</tbody></table></div>'
     return f"<p>{said}</p>{table}{_partial_plot(why)}"
 

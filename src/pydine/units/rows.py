@@ -8,6 +8,7 @@ sign of a column. What has to be random is drawn with a fixed seed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,16 +25,17 @@ FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB1
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def outwards(columns: FloatArray) -> RowArray:
+def outwards(columns: FloatArray, ties: Sequence[FloatArray] = ()) -> RowArray:
     """Rows of columns (d, n) in the order of their distance from the origin, the nearest first, shape (n,).
 
-    Ties in distance are broken column by column. Columns must be normal scores or multiples of them.
+    Ties in distance are broken column by column, and what is left of them by `ties`, (n,) each. Columns must be normal
+    scores or multiples of them.
     """
     distances = (columns * columns).sum(axis=0)
     order = np.argsort(distances, kind="stable")
     ordered = distances[order]
     if (ordered[1:] == ordered[:-1]).any():
-        return np.lexsort([*columns[::-1], *np.abs(columns[::-1]), distances])
+        return np.lexsort([*ties, *columns[::-1], *np.abs(columns[::-1]), distances])
     return order
 
 

@@ -86,8 +86,10 @@ class MixedModels:
 
     def log_ratio(self, rows: Rows) -> FloatArray:
         """Log-ratios of new rows, in nats, shape (m,)."""
-        held = [ratio.of(rows) for ratio in self.ratios]
-        ratios: FloatArray = mixture_log_density(np.array([np.zeros(len(held[0])), *held]), self.weights)
+        counted = [i for i, weight in enumerate(self.weights[1:]) if weight > 0.0]
+        nothing = np.zeros(len(next(iter(rows.values()))))
+        every = np.array([nothing, *(self.ratios[i].of(rows) for i in counted)])
+        ratios: FloatArray = mixture_log_density(every, self.weights[[0, *(1 + i for i in counted)]])
         return ratios
 
     def log_density(self, rows: Rows) -> FloatArray:

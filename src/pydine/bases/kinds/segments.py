@@ -14,6 +14,7 @@ import numpy as np
 
 from pydine.bases.kinds.parts import Parts, codes_of_columns
 from pydine.bases.kinds.tables import Codes
+from pydine.kernels.normal import quantiles
 from pydine.kernels.segments import segment_shares
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.conditionals import Conditional
@@ -71,13 +72,20 @@ def cleared(seeing: Conditional, other: Conditional) -> Column:
     Its distribution given z is that given z and the other side, averaged over the other side given z: with the other
     side known, the effect of z is easier to learn.
     """
+    if not seeing.units[0].models:
+        return seeing.column  # it depends on nothing; averages would tell its ties apart by their rounding
     alternatives = other.alternatives
     changed = seeing.context.with_others(seeing.context.values, other.column, alternatives.seen)
     scores = seeing.column.pieces(seeing.column.values)[0][1]
-    below = np.zeros(len(scores))
+    below, above = np.zeros((2, len(scores)))
     for chances, context in zip(np.exp(alternatives.log_chances), changed, strict=True):
-        below += chances * seeing.units[0].tails(scores, context)[0]
-    return ContinuousColumn(below)
+        under, over = seeing.units[0].tails(scores, context)
+        below += chances * under
+        above += chances * over
+    # From both tails, so that far values of the negated number differ as much as these do.
+    place = np.empty(len(scores))
+    quantiles(below, above, place)
+    return ContinuousColumn(place)
 
 
 def bins_of(scores: FloatArray) -> Codes:

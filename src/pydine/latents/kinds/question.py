@@ -17,6 +17,7 @@ from pydine.latents.flows import Latents
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import ROWS_PER_FREQUENCY, Cells, Column, Place, Residual
 from pydine.latents.kinds.conditionals import Conditional, Context
+from pydine.latents.kinds.nominal import NominalColumn
 from pydine.sampling import INDEPENDENT
 from pydine.sampling import Rows as Sampling
 from pydine.types import FloatArray, RowArray
@@ -78,7 +79,9 @@ class MixedColumns:
     def outwards(self) -> RowArray:
         """Rows by their distance from the origin, in an order that depends only on their values."""
         keys = np.vstack([*(column.order_keys for column in (*self.x, *self.y)), self.context(self.z).values])
-        return outwards(keys * signs(keys)[:, None])
+        every = (*self.y, *self.x, *self.z) if self.is_swapped else (*self.x, *self.y, *self.z)
+        labels = [column.values for column in every if isinstance(column, NominalColumn)]  # keys do not tell rare ones
+        return outwards(keys * signs(keys)[:, None], labels)
 
     def swapped(self) -> MixedColumns:
         """The same columns with x and y exchanged."""

@@ -84,7 +84,7 @@ def test_the_strongest_pairs_of_clusters(tmp_path, panel):
     (pair, *_) = json.loads(process(tmp_path, *said).stdout)["pairs"]
     assert {pair["x"], pair["y"]} <= {"x", "y", "day"}
     done = process(tmp_path, "matrix", panel, "--shard", "1/2", "--clusters", "unit", "--cache", "kept", code=1)
-    assert "--clusters and --time are not available with --shard" in done.stderr
+    assert "--clusters, --time and --weights are not available with --shard" in done.stderr
 
 
 def test_a_report_of_clusters(tmp_path, panel):

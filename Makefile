@@ -27,18 +27,18 @@ help:
 	@echo "make clean  remove $(VENV), caches and build products"
 
 # Stamps record what has been installed, so that a second run starts at once. The install is editable:
-# only a change of pyproject.toml makes it run again.
+# only a change of pyproject.toml makes it run again. `.installed-dev` and its like are groups of pyproject.toml.
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("pydine needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[cli]"
 	@touch $@
 
 $(VENV)/.installed-%: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	$(BIN)/python scripts/environments.py $*
 	@touch $@
 
 # Stamps built by the pattern rule above are kept, not treated as intermediate files.

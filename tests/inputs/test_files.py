@@ -272,5 +272,5 @@ def test_without_polars_arrays_are_read_and_text_says_what_to_install(tmp_path, 
     write_as("csv", tmp_path / "text")
     monkeypatch.setitem(sys.modules, "polars", None)
     assert open_file(tmp_path / "arrays").names == ("a", "b")
-    with pytest.raises(ImportError, match=r"needs polars; install it with: pip install polars"):
+    with pytest.raises(ImportError, match=r'needs polars: pip install "pydine\[cli\]"'):
         open_file(tmp_path / "text")

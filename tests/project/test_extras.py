@@ -1,4 +1,4 @@
-"""What works without the optional packages, in processes that cannot import them, and what is said where one is needed."""
+"""What works in processes that cannot import the optional packages, and what is said where one is needed."""
 
 import subprocess
 import sys

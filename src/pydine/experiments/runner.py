@@ -210,7 +210,7 @@ def _appended(
     path: Path, columns: Sequence[str], finished: Iterable[Mapping[str, str]], total: int, console: Console | None
 ) -> Iterator[dict[str, str]]:
     """Write each row to the end of the file as it arrives, with its check, and show how far the run is."""
-    with path.open("a", newline="") as file, _Progress(total, console) as progress:
+    with path.open("a", encoding="utf-8", newline="") as file, _Progress(total, console) as progress:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         for row in finished:
             whole = table.checked({column: row.get(column, "") for column in columns})

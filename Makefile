@@ -2,14 +2,15 @@
 # Another interpreter: make test PYTHON=python3.12 VENV=.venv312
 PYTHON ?= python3
 VENV ?= .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-cpus golden quick lint types unit fuzz laws faults boundscheck test-versions resolve docs dist bench stale clean
+.PHONY: help demo test test-cluster test-cpus golden quick lint types unit coverage fuzz laws faults boundscheck test-versions resolve docs dist bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
 	@echo "make test   lint, types and the test suite"
+	@echo "make coverage  the test suite, and the share of lines that it runs"
 	@echo "make test-cluster  the tests on a Dask cluster and on Ray, with workers and drivers killed"
 	@echo "make test-cpus  the test suite with the machine playing two older CPUs"
 	@echo "make golden  every stored answer to nine digits, and a table of what has moved"
@@ -57,10 +58,14 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 # Bytecode is kept whatever the environment says: pytest would have to rewrite every test file again in each run.
-unit quick: export PYTHONDONTWRITEBYTECODE =
+unit quick coverage: export PYTHONDONTWRITEBYTECODE =
 
 unit: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not cluster"
+
+# With the share of lines that the tests run, and the least share that is allowed ([tool.coverage] of pyproject.toml).
+coverage: $(VENV)/.installed-dev $(VENV)/.installed-coverage
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not cluster" --cov
 
 # All of it: 60 columns on Dask and on Ray, with workers and drivers killed. A few columns on Dask are in `make test`.
 test-cluster: $(VENV)/.installed-dev $(VENV)/.installed-cluster

@@ -55,9 +55,8 @@ def lacking(source):
         elif isinstance(node, ast.ImportFrom):
             names = {alias.name for alias in node.names} & LACKING.get(node.module, set())
             yield from (MODULES & {node.module}) | {f"{node.module}.{name}" for name in names}
-        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            if ast.unparse(node.func).endswith("import_module"):
-                yield from MODULES & {node.args[0].value}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from MODULES & {argument.value for argument in node.args if isinstance(argument, ast.Constant)}
 
 
 def test_it_is_used_in_guarded_places_only():

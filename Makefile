@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-cpus golden quick lint types unit coverage fuzz laws faults boundscheck test-versions resolve docs dist bench stale clean
+.PHONY: help demo test test-cluster test-cpus golden quick lint types unit coverage fuzz laws faults boundscheck test-versions resolve docs dist release-check bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-versions  the lowest and the newest versions of what pydine needs, on every Python there is here"
 	@echo "make resolve  whether the lowest versions exist and go together, by the package index alone"
 	@echo "make dist   build wheel and sdist, check them, and try the wheel in a clean environment"
+	@echo "make release-check  make dist, versions, changelog, README's commands, and the interface beside the last tag"
 	@echo "make docs   build the documentation site into build/site"
 	@echo "make bench  install what the benchmarks need and list their commands"
 	@echo "make stale  list the benchmarks' tables that are not of the code as it is"
@@ -108,6 +109,10 @@ resolve: $(VENV)/.made
 
 dist: $(VENV)/.installed-release
 	$(BIN)/python scripts/distribution.py
+
+# All that can be checked of a release before it is tagged; what it leaves in dist/ is what is uploaded.
+release-check: $(VENV)/.installed-release
+	$(BIN)/python scripts/release_check.py
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/site

@@ -71,7 +71,7 @@ def finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], Ke
             count = int((~finite.all(axis=1)).sum())
             raise ValueError(
                 f"{block.label} must hold finite numbers, but {count} of its {len(keep)} rows hold NaN or "
-                f"infinity, the first in row {row} ({block.where(i)} is {block.values[row, i]}); mend those "
+                f"infinity, the first in row {row} ({block.where(i)} is {block.values[row, i]}); correct those "
                 "rows, or pass nan_policy='omit' to leave them out."
             )
         keep &= finite.all(axis=1)

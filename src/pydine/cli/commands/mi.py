@@ -143,7 +143,7 @@ def meaning(estimate: InformationEstimate, level: float) -> str:
         return f"{z} {verb} {which}: nothing of it is left to tell."
     if estimate.confidence_interval(level).low <= 0.0:
         start = f"{known[0].upper()}{known[1:]}, no" if known else "No"
-        return f"{start} information of {x} about {y} was found: the interval reaches zero. That is no proof of none."
+        return f"{start} information of {x} about {y} was found: the interval reaches zero. This does not prove that there is none."
     verb = "tells" if len(estimate.names[0]) == 1 else "tell"
     start = f"{known[0].upper()}{known[1:]}, {x} still {verb}" if known else f"{x} {verb}"
     share = "" if estimate.explained is None else f", {estimate.explained:.0%} of what there is to know"

@@ -160,7 +160,7 @@ def _read(content: Content, separator: str, blank: int, width: int) -> pl.DataFr
         if odd is None:
             raise
         raise ValueError(
-            f"{content.source}: line {odd[0]} has {odd[1]} fields, but the first line has {width}; mend that line."
+            f"{content.source}: line {odd[0]} has {odd[1]} fields, but the first line has {width}; correct that line."
         ) from None
 
 

@@ -237,7 +237,7 @@ def test_a_flow_gets_no_more_columns_than_rows_allow(monkeypatch):
     monkeypatch.setattr(calibration, "MOST_CONTEXT", 2)
     report = make_report(make_frame(), "outcome")
     assert [(fit.name, fit.context) for fit in report.fits] == [("outcome", ("cause", "proxy"))]
-    assert "the 2 continuous and ordinal columns that tell most about it" in to_html(report)
+    assert "the 2 columns that tell most about it, nominal ones aside" in to_html(report)
 
 
 def test_values_that_are_all_as_far_from_the_middle_are_not_far():

@@ -347,7 +347,8 @@ def _fits(report: Report) -> str:
     if is_partial(target, report):
         given = f"the {len(target.context):,} columns that tell most about it, nominal ones aside"
     kind = next(column.kind for column in report.columns if column.name == target.name)
-    spread = " Equal values were spread out, which blurs what is said of an ordinal column." if kind is Kind.ORDINAL else ""
+    blurred = " Equal values were spread out, which blurs what is said of an ordinal column."
+    spread = blurred if kind is Kind.ORDINAL else ""
     lead = (
         f"<p>{target.n_rows:,} rows were divided into {target.n_parts} parts, and each part was predicted by "
         f"flows that had seen the others only. {name(target.name)} was given {given}.{spread}</p>"

@@ -232,10 +232,10 @@ but not alone: the others carry it. Columns that can stand in for each other all
 although together they matter: leave one out and look again.""",
     "The graph": """
 Columns are joined if dependence was found between them given all the others: by flows with up to 12 columns, by partial
-correlations of normal scores and labels, which see lines and shares only, with more. An edge has no direction and does not
-prove a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table. With
-up to 12 columns a second picture has arrows: what <code>pydine graph</code> finds, which looks for small sets that make
-columns independent.""",
+correlations of normal scores and labels, which see lines and shares only, with more. An edge has no direction and does
+not prove a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the
+table. With up to 12 columns a second picture has arrows: what <code>pydine graph</code> finds, which looks for small
+sets that make columns independent.""",
     "Latent space": """
 Each column is mapped, in order, onto a normal distribution, so that skew, units and outliers are gone and only the
 dependence is left to see: a straight cloud is all that a correlation knows, while bends, rings, wedges and clusters
@@ -243,11 +243,12 @@ are more than it tells. Such maps lose no information.""",
     "Base": """
 What was fitted in the latent space. <i>Gaussian</i>: correlation is all there is. <i>Student</i>: extremes come
 together more often than that. <i>Mixture</i> and <i>flow</i>: a shape of its own. Rows that were held out decide. With
-nominal and ordinal columns: a <i>table</i> of shares, or <i>mixed</i> with models that know the order of an ordinal one.""",
+nominal and ordinal columns: a <i>table</i> of shares, or <i>mixed</i> with models that know the order of an ordinal
+one.""",
     "Kinds of column": """
 <i>Continuous</i> values hardly repeat. <i>Ordinal</i> ones have an order and repeat: counts, grades, numbers of which
-many are equal. <i>Nominal</i> ones have no order: text, yes and no, whatever has two values. A wrong kind is corrected with <code>--kind</code>, such as
-<code>--kind code=nominal</code>.
+many are equal. <i>Nominal</i> ones have no order: text, yes and no, whatever has two values. A wrong kind is corrected
+with <code>--kind</code>, such as <code>--kind code=nominal</code>.
 """,
     "Held-out likelihood": """
 How well models predict rows that they have not seen, in nats a row: one that ignores the other columns (marginal), a

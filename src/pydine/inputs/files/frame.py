@@ -318,8 +318,8 @@ class Frame(Mapping[str, FloatArray]):
         first, count = int(np.argmin(finite)), int((~finite).sum())
         cells = "1 missing value" if count == 1 else f"{count} missing values, the first"
         return (
-            f"{self.source}: column {name!r} has {cells} in {self.place(first)}; correct the file, or pass --nan omit to "
-            "use the rows that are there."
+            f"{self.source}: column {name!r} has {cells} in {self.place(first)}; correct the file, or pass --nan omit "
+            "to use the rows that are there."
         )
 
     def place(self, row: int) -> str:

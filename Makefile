@@ -2,14 +2,15 @@
 # Another interpreter: make test PYTHON=python3.12 VENV=.venv312
 PYTHON ?= python3
 VENV ?= .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-cpus golden quick lint types unit fuzz laws faults boundscheck test-versions resolve docs dist bench stale clean
+.PHONY: help demo test test-cluster test-cpus golden quick lint types unit coverage fuzz laws faults boundscheck test-versions resolve docs dist release-check bench stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
 	@echo "make test   lint, types and the test suite"
+	@echo "make coverage  the test suite, and the share of lines that it runs"
 	@echo "make test-cluster  the tests on a Dask cluster and on Ray, with workers and drivers killed"
 	@echo "make test-cpus  the test suite with the machine playing two older CPUs"
 	@echo "make golden  every stored answer to nine digits, and a table of what has moved"
@@ -21,24 +22,25 @@ help:
 	@echo "make test-versions  the lowest and the newest versions of what pydine needs, on every Python there is here"
 	@echo "make resolve  whether the lowest versions exist and go together, by the package index alone"
 	@echo "make dist   build wheel and sdist, check them, and try the wheel in a clean environment"
+	@echo "make release-check  make dist, versions, changelog, README's commands, and the interface beside the last tag"
 	@echo "make docs   build the documentation site into build/site"
 	@echo "make bench  install what the benchmarks need and list their commands"
 	@echo "make stale  list the benchmarks' tables that are not of the code as it is"
 	@echo "make clean  remove $(VENV), caches and build products"
 
 # Stamps record what has been installed, so that a second run starts at once. The install is editable:
-# only a change of pyproject.toml makes it run again.
+# only a change of pyproject.toml makes it run again. `.installed-dev` and its like are groups of pyproject.toml.
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("pydine needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; try make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[cli]"
 	@touch $@
 
 $(VENV)/.installed-%: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	$(BIN)/python scripts/environments.py $*
 	@touch $@
 
 # Stamps built by the pattern rule above are kept, not treated as intermediate files.
@@ -57,10 +59,14 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 # Bytecode is kept whatever the environment says: pytest would have to rewrite every test file again in each run.
-unit quick: export PYTHONDONTWRITEBYTECODE =
+unit quick coverage: export PYTHONDONTWRITEBYTECODE =
 
 unit: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not cluster"
+
+# With the share of lines that the tests run, and the least share that is allowed ([tool.coverage] of pyproject.toml).
+coverage: $(VENV)/.installed-dev $(VENV)/.installed-coverage
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not cluster" --cov
 
 # All of it: 60 columns on Dask and on Ray, with workers and drivers killed. A few columns on Dask are in `make test`.
 test-cluster: $(VENV)/.installed-dev $(VENV)/.installed-cluster
@@ -103,6 +109,10 @@ resolve: $(VENV)/.made
 
 dist: $(VENV)/.installed-release
 	$(BIN)/python scripts/distribution.py
+
+# All that can be checked of a release before it is tagged; what it leaves in dist/ is what is uploaded.
+release-check: $(VENV)/.installed-release
+	$(BIN)/python scripts/release_check.py
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/site

@@ -1,7 +1,8 @@
 """Other people's tests of conditional independence on columns of any kind, for mixed_level.py; all are optional.
 
 tigramite's RegressionCI (linear and logistic regressions), pgmpy's Pillai trace (random forests), both with their
-defaults, and a chi-squared test of bins. A package that is not installed gives "not run". The extra `peers` has them.
+defaults, and a chi-squared test of bins. A package that is not installed gives "not run". The group `peers` of
+pyproject.toml has them.
 """
 
 import one_thread  # noqa: F401

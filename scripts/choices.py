@@ -35,7 +35,7 @@ KINDS = {
     "words": "When a sentence is said",
     "fact": "",
 }
-INTRODUCTION = """# Numbers that were chosen
+INTRODUCTION = """# Chosen constants
 
 Every numerical constant of the estimator, with the reason for its value; `scripts/choices.py` collects them from the
 sources, where each stands beside its use. What a caller can set is described with [`DINE`](api/estimator.md). Where a

@@ -1,4 +1,7 @@
-"""Build a wheel and an sdist into dist/, check them, and try the wheel in an environment of its own."""
+"""Build a wheel and an sdist into dist/, check them, and try the wheel where nothing else is, without and with extras.
+
+`scripts/release_check.py` does this too, and more.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from environments import CHECKOUT, SMOKE, environment, install, run
 
 DIST = CHECKOUT / "dist"
 NEEDED = ("pydine/py.typed", "pydine/report/template.html", "pydine/report/script.js", "pydine/report/style.css")
-UNWANTED = ("__pycache__", ".pyc", ".nbc", ".code", ".npz", "benchmarks/results")
+MOST_BYTES = {".whl": 1_000_000, ".gz": 4_000_000}  # results of benchmarks are in the repository only
+UNWANTED = ("__pycache__", ".pyc", ".nbc", ".code", ".npz", "benchmarks/results/")
 
 
 def build() -> tuple[Path, Path]:
@@ -33,7 +37,18 @@ def check(wheel: Path, sdist: Path) -> None:
     unwanted = [name for name in (*inside, *packed) if any(mark in name for mark in UNWANTED)]
     if missing or unwanted:
         sys.exit(f"the wheel lacks {missing}, and there are files that should not be there: {unwanted}")
+    for path in (wheel, sdist):
+        if path.stat().st_size > MOST_BYTES[path.suffix]:
+            sys.exit(f"{path.name} has {path.stat().st_size:,} bytes, more than {MOST_BYTES[path.suffix]:,}")
     subprocess.run([sys.executable, "-m", "twine", "check", "--strict", wheel, sdist], check=True)
+
+
+def try_out(inside: Path, wheel: Path) -> None:
+    """Install the wheel where nothing else is, ask it, and ask again with the command line and figures."""
+    for extras in ("", "[cli,plot]"):
+        install(inside, f"{wheel}{extras}")
+        if not run([inside, SMOKE]):
+            sys.exit(f"{wheel.name}{extras} does not work where it is installed")
 
 
 def main() -> None:
@@ -41,10 +56,9 @@ def main() -> None:
     wheel, sdist = build()
     check(wheel, sdist)
     with environment(sys.executable) as inside:
-        install(inside, f"{wheel}[cli]")
-        if not run([inside, SMOKE]):
-            sys.exit(f"{wheel.name} does not work where it is installed")
-    sys.stdout.write(f"Ready: {wheel.relative_to(CHECKOUT)}, {sdist.relative_to(CHECKOUT)}\n")
+        try_out(inside, wheel)
+    sizes = ", ".join(f"{path.relative_to(CHECKOUT)} ({path.stat().st_size:,} bytes)" for path in (wheel, sdist))
+    sys.stdout.write(f"Ready: {sizes}\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Environments that are made, used once and thrown away: what `make dist` and `make test-versions` share."""
+"""Environments that are made, used once and thrown away: what `make dist` and `make test-versions` share.
+
+As a command, it installs groups of pyproject.toml beside the Python that runs it: `python scripts/environments.py dev`.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,31 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 CHECKOUT = Path(__file__).parents[1]
 SMOKE = CHECKOUT / "scripts" / "smoke.py"
 
 
-def project() -> dict[str, object]:
-    """What pyproject.toml says of the project."""
-    return tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def declared() -> dict[str, Any]:
+    """What pyproject.toml says."""
+    return tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def project() -> dict[str, Any]:
+    """What it says of the project."""
+    return declared()["project"]
+
+
+def group(name: str) -> list[str]:
+    """The requirements of a group for development, with those of the groups that it includes (PEP 735)."""
+    groups = declared()["dependency-groups"]
+    if name not in groups:
+        raise SystemExit(f"pyproject.toml has no group {name!r}, only {', '.join(groups)}.")
+    found: dict[str, None] = {}
+    for entry in groups[name]:
+        found |= dict.fromkeys([entry] if isinstance(entry, str) else group(entry["include-group"]))
+    return list(found)
 
 
 def interpreter(version: str) -> str | None:
@@ -51,3 +71,7 @@ def run(command: Sequence[str | Path], folder: str | Path | None = None) -> bool
         subprocess.run(command, cwd=folder or tempfile.gettempdir(), env=variables | limits, check=False).returncode
         == 0
     )
+
+
+if __name__ == "__main__":
+    install(Path(sys.executable), *(requirement for name in sys.argv[1:] for requirement in group(name)))

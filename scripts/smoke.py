@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -63,20 +64,24 @@ def command(folder: Path, *words: str) -> str:
     return done.stdout
 
 
+def no_commands(folder: Path) -> None:
+    """Without the extra, the command line says what to install, and ends with 1."""
+    command = [sys.executable, "-m", "pydine"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    told = done.stderr.startswith("pydine: the command line needs ") and 'pip install "pydine[cli]"' in done.stderr
+    check(done.returncode == 1 and told, f"without the extra cli, pydine ends with {done.returncode}: {done.stderr}")
+
+
 def commands(folder: Path) -> None:
-    """Ask on the command line, of text where polars is installed and of NumPy's files."""
+    """Ask on the command line, of every kind of file."""
+    import polars as pl
+
     np.savez(folder / "data.npz", **COLUMNS)
-    files = ["data.npz"]
-    try:
-        import polars as pl
-    except ImportError:
-        pass
-    else:
-        frame = pl.DataFrame(COLUMNS)
-        frame.write_csv(folder / "data.csv")
-        frame.write_parquet(folder / "data.parquet")
-        frame.write_ipc(folder / "data.arrow")
-        files += ["data.csv", "data.parquet", "data.arrow"]
+    frame = pl.DataFrame(COLUMNS)
+    frame.write_csv(folder / "data.csv")
+    frame.write_parquet(folder / "data.parquet")
+    frame.write_ipc(folder / "data.arrow")
+    files = ["data.npz", "data.csv", "data.parquet", "data.arrow"]
     answers = {json.loads(command(folder, "mi", file, *COMMANDS["mi"]))["information"] for file in files}
     check(len(answers) == 1, f"the same data in {', '.join(files)} give {answers}")
     for name, words in COMMANDS.items():
@@ -89,5 +94,5 @@ def commands(folder: Path) -> None:
 if __name__ == "__main__":
     python()
     with tempfile.TemporaryDirectory() as place:
-        commands(Path(place))
+        (commands if find_spec("typer") else no_commands)(Path(place))
     sys.stdout.write(f"pydine {pydine.__version__} works: Python {sys.version.split()[0]}, NumPy {np.__version__}\n")

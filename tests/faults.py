@@ -1,11 +1,11 @@
 """Faults for tests to put a program through: disks that are full, and folders that cannot be written, for root too."""
 
-import resource
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import pydine
 from pydine import archive
@@ -14,6 +14,7 @@ from pydine import archive
 @contextmanager
 def full_disk(most=1000):
     """No file can grow beyond some bytes, as on a disk that is full."""
+    resource = pytest.importorskip("resource", reason="the system has no limits of files")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
     try:

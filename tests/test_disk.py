@@ -8,6 +8,7 @@ import pytest
 
 from faults import full_disk
 from pydine.disk import FORGOTTEN, UNFINISHED, replacing, sweep, write_whole
+from systems import posix
 
 
 def test_what_was_there_stays_if_the_disk_is_full(tmp_path):
@@ -24,6 +25,7 @@ def test_a_folder_that_is_not_there_is_named_by_the_file(tmp_path):
     assert missing.value.filename == str(tmp_path / "no" / "data")
 
 
+@posix
 def test_a_pipe_is_written_to_and_a_link_stays_a_link(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -38,6 +40,7 @@ def test_a_pipe_is_written_to_and_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "file").read_bytes() == b"y"
 
 
+@posix
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
 def test_permissions_stay(tmp_path, mode):
     path = tmp_path / "data"

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 from sklearn.datasets import load_diabetes
 
 import pydine
 from pydine.experiments.measure import measured
 from pydine.inputs.checks import enumeration
 from pydine.results import InformationEstimate
+from pydine.show.extras import require
 from pydine.show.terminal import Fitting, Harmless, width_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
 __all__ = ["Row", "estimate_rows", "load_table", "main", "show"]
 
@@ -97,6 +99,8 @@ def show(console: Console, rows: list[Row], seconds: float) -> None:
     seconds : float
         How long it took.
     """
+    from rich.text import Text
+
     console.print()
     console.print(Harmless(Fitting(_table(rows, with_meanings=console.width >= WIDTH_WITH_MEANINGS))))
     first = rows[0].alone
@@ -123,6 +127,9 @@ def _kinds(estimate: InformationEstimate) -> dict[str, str]:
 
 
 def _table(rows: list[Row], *, with_meanings: bool) -> Table:
+    from rich import box
+    from rich.table import Table
+
     table = Table(
         title=f"Information about {TARGET!r} (disease progression after one year), in nats",
         title_justify="left",
@@ -143,6 +150,8 @@ def _table(rows: list[Row], *, with_meanings: bool) -> Table:
 
 
 def _cells(estimate: InformationEstimate) -> tuple[Text, Text]:
+    from rich.text import Text
+
     low, high = estimate.confidence_interval(0.95)
     style = "bold" if low > 0 else "dim"  # what is clearly not zero stands out
     return (
@@ -153,6 +162,9 @@ def _cells(estimate: InformationEstimate) -> tuple[Text, Text]:
 
 def main() -> None:
     """Run the demonstration and print its table."""
+    require("rich", "the demonstration")
+    from rich.console import Console
+
     console = Console(width=width_of(sys.stdout))
     table = load_table()
     waiting = console.status("Estimating (the very first run also compiles, which takes longer) ...")
@@ -162,4 +174,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ImportError as error:
+        sys.exit(str(error))

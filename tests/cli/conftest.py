@@ -1,6 +1,5 @@
 """A folder of files, and the command run in it."""
 
-import signal
 import subprocess
 import sys
 
@@ -8,6 +7,7 @@ import pytest
 
 from command_line import make_frame
 from pydine.cli import app
+from systems import kept_handlers
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def run(folder, monkeypatch, capsys):
     """Run the command in this process: quick, for what does not need one of its own."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGPIPE)}
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
 
@@ -34,6 +33,5 @@ def run(folder, monkeypatch, capsys):
         said = capsys.readouterr()
         return subprocess.CompletedProcess(arguments, end.value.code or 0, said.out, said.err)
 
-    yield run
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    with kept_handlers():
+        yield run

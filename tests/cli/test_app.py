@@ -124,7 +124,7 @@ def test_ten_thousand_columns(run, folder):
         (("report", "data.csv", "-t", "cause", "-o", "report.pdf"), "report.pdf: a report is a page of HTML; end the"),
         (
             ("mi", "typo.csv", "-x", "a", "-y", "b"),
-            "column 'a' must hold numbers, but line 4 holds 'l5'; mend that cell",
+            "column 'a' must hold numbers, but line 4 holds 'l5'; correct that cell",
         ),
         (("mi", "data.csv", "-x", "name", "-y", "one", "--kind", "name=ordinal"), "so that it cannot be ordinal"),
         (("matrix", "data.csv", "-c", "cause"), "data.csv has fewer than two columns to compare; name more with --c"),

@@ -331,7 +331,7 @@ def test_a_bench_needs_no_extra_and_says_which_one_draws(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_EXTRAS, str(tmp_path)], check=True, capture_output=True, text=True
     )
-    assert "No figure: plotting needs matplotlib; install it with: pip install matplotlib." in done.stdout
+    assert 'No figure: plotting needs matplotlib: pip install "pydine[plot]".' in done.stdout
     assert (tmp_path / "mi.csv").exists()
     assert not (tmp_path / "mi.png").exists()
 

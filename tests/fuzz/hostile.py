@@ -6,7 +6,6 @@ import io
 import json
 import os
 import shutil
-import signal
 import sys
 import zipfile
 
@@ -18,6 +17,7 @@ from fuzz.outcomes import sentence_fault
 from pydine.cli import app
 from pydine.inputs import streams
 from pydine.inputs.files import streamed
+from systems import kept_handlers
 
 ROWS = 40
 CODES = {0: "an answer", 1: "one sentence", 2: "wrong usage", 3: "rejected"}
@@ -173,18 +173,15 @@ COMMANDS = (
 def command(words):
     """Run the command in this process: its code, and what it printed on both."""
     out, err = io.StringIO(), io.StringIO()
-    before = sys.argv, {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGPIPE)}
-    sys.argv = ["pydine", *words]
+    before, sys.argv = sys.argv, ["pydine", *words]
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with kept_handlers(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             app.main()
         code = 0
     except SystemExit as end:
         code = end.code or 0
     finally:
-        sys.argv = before[0]
-        for number, handler in before[1].items():
-            signal.signal(number, handler)
+        sys.argv = before
     return code, out.getvalue(), err.getvalue()
 
 

@@ -2,13 +2,13 @@
 
 import io
 import json
-import signal
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
 
 from pydine.cli import app
+from systems import kept_handlers
 
 Figures = dict[str, dict[str, float | str]]
 
@@ -86,19 +86,16 @@ def of_answer(answer) -> Figures:
 
 def of_command(*arguments) -> Figures:
     """What the command prints as JSON, run in this process; numbers only, from whatever depth."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGPIPE)}
     before, sys.argv = sys.argv, ["pydine", *map(str, arguments), "--json"]
     said, errors = io.StringIO(), io.StringIO()
     try:
-        with redirect_stdout(said), redirect_stderr(errors):
+        with kept_handlers(), redirect_stdout(said), redirect_stderr(errors):
             app.main()
     except SystemExit as end:
         if end.code:
             raise ValueError(f"pydine {' '.join(sys.argv[1:])}: {errors.getvalue()}") from end
     finally:
         sys.argv = before
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
     return {"said": dict(_leaves(json.loads(said.getvalue())))}
 
 

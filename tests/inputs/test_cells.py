@@ -77,7 +77,7 @@ def test_read_as_a_person_would(tmp_path, cells, values):
     ],
 )
 def test_the_cell_that_failed_is_quoted(tmp_path, cells, line, cell):
-    assert read(tmp_path, cells).left_out["x"].startswith(f"line {line} holds {cell!r}, unlike the rest; mend that")
+    assert read(tmp_path, cells).left_out["x"].startswith(f"line {line} holds {cell!r}, unlike the rest; correct that")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_title_is_no_header(tmp_path, title):
     frame = table.read(["n"], ["price"])
     assert (table.names, frame["n"].tolist()) == (("shop", "n", "price"), [1.0, 2.0, 3.0])
     assert frame.notes[0].startswith(f"the header is line {line}; what is before it, 'Sales")
-    assert frame.left_out["price"].startswith(f"line {line + 1} holds 'x', unlike the rest; mend that cell")
+    assert frame.left_out["price"].startswith(f"line {line + 1} holds 'x', unlike the rest; correct that cell")
 
 
 @pytest.mark.parametrize("text", ["x\n1\n2\n", 'x\n"1,5"\n2\n', "x\n\n\n1\n2\n", "x,,\n1,2,3\n4,5,6\n"])
@@ -192,7 +192,7 @@ def test_windows_text_and_excel_s_first_line(tmp_path):
     table = open_file(tmp_path / "data.csv")
     frame = table.read(table.names)
     assert (list(frame), frame["Preis"].tolist()) == (["Größe", "Preis"], [3.0, 4.0])
-    assert frame.notes == ("the file is no UTF-8 and is read as Windows-1252 (Western European)",)
+    assert frame.notes == ("the file is not valid UTF-8 and was read as Windows-1252 (Western European)",)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "feather"])

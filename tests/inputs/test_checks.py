@@ -57,7 +57,7 @@ class TestFiniteRows:
             finite_rows([block(C, "y"), block(holed)], omit=False)
         assert str(caught.value) == (
             "x must hold finite numbers, but 2 of its 60 rows hold NaN or infinity, the first in row 4 (column 1 of x "
-            "is nan); mend those rows, or pass nan_policy='omit' to leave them out."
+            "is nan); correct those rows, or pass nan_policy='omit' to leave them out."
         )
 
     def test_nothing_may_be_left(self):

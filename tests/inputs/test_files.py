@@ -151,11 +151,11 @@ def test_no_complete_row(tmp_path):
 
 def test_a_cell_that_is_no_number_is_refused_where_it_is_needed_and_left_out_otherwise(tmp_path):
     table = opened(tmp_path, "x,size\n1,4\n2,5\n3,large\n")
-    said = r"column 'size' must hold numbers, but line 4 holds 'large'; mend that cell, or pass --kind size=nominal"
+    said = r"column 'size' must hold numbers, but line 4 holds 'large'; correct that cell, or pass --kind size=nominal"
     with pytest.raises(ValueError, match=said):
         table.read(["size"])
     frame = table.read(["x"], ["size"])
-    said = "line 4 holds 'large', unlike the rest; mend that cell, or pass --kind size=nominal if these are labels"
+    said = "line 4 holds 'large', unlike the rest; correct that cell, or pass --kind size=nominal if these are labels"
     assert (list(frame), dict(frame.left_out)) == (["x"], {"size": said})
 
 
@@ -272,5 +272,5 @@ def test_without_polars_arrays_are_read_and_text_says_what_to_install(tmp_path, 
     write_as("csv", tmp_path / "text")
     monkeypatch.setitem(sys.modules, "polars", None)
     assert open_file(tmp_path / "arrays").names == ("a", "b")
-    with pytest.raises(ImportError, match=r"needs polars; install it with: pip install polars"):
+    with pytest.raises(ImportError, match=r'needs polars: pip install "pydine\[cli\]"'):
         open_file(tmp_path / "text")

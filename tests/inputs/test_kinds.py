@@ -143,7 +143,7 @@ def test_many_labels_all_stand_by_themselves(rng):
 def test_few_rows_a_label_are_told_of(rng):
     names = np.array([f"label {i}" for i in range(N)])[np.arange(N) // 5]
     assert is_thin(np.arange(N) // 5 * 1.0)
-    with pytest.warns(FewRowsWarning, match=r"Few rows a label in x \(60 labels, 5.0 rows each\)"):
+    with pytest.warns(FewRowsWarning, match=r"Few rows per label in x \(60 labels, 5.0 rows each\)"):
         question = read_question(names, rng.random(N))
     again = read_rows(np.array(["label 3", "another"]), [0.1, 0.2], labels=labels_of(question))
     np.testing.assert_array_equal(again.table.columns[0], [question.table.codings["x"]["label 3"], 60.0])

@@ -29,7 +29,7 @@ def test_a_file_of_many_rows(path):
 
 def test_a_value_that_is_missing_where_none_may_be(path):
     frame = open_stream(str(path)).read(["a", "b"])
-    with pytest.raises(ValueError, match="column 'b' has a missing value in row 1; mend the file"):
+    with pytest.raises(ValueError, match="column 'b' has a missing value in row 1; correct the file"):
         frame.refuse_missing()
     open_stream(str(path)).read(["a", "c"]).refuse_missing()
 

@@ -14,6 +14,7 @@ import pytest
 from faults import files_of, flips, full_disk, unwritable_installation
 from pydine.kernels import machine_code
 from pydine.kernels.machine_code import KeptCode, is_whole, keep, temporary_folder
+from systems import posix
 
 KEY = ("(float64,)", ("x86", "a processor"), ("bytecode", "closure"))
 
@@ -59,6 +60,7 @@ def test_code_of_something_else_is_not_run(kept, change, monkeypatch):
     assert other.load(change.get("key", KEY)) is None
 
 
+@posix
 def test_code_that_others_could_have_written_is_not_run(kept):
     kept.save(KEY, "code")
     (file,) = kept.files()
@@ -71,6 +73,7 @@ def test_code_that_others_could_have_written_is_not_run(kept):
         assert kept.load(KEY) == ("code" if os.getuid() == 12345 else None)
 
 
+@posix
 @pytest.mark.parametrize("mode", [0o755, 0o777, 0o1777])
 def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, mode):
     """Wherever it is: here NUMBA_CACHE_DIR names it."""
@@ -184,6 +187,7 @@ def test_a_temporary_folder_where_nothing_else_can_be_written(environment):
     assert "set NUMBA_CACHE_DIR to a folder that lasts" in record["cache_place"]
 
 
+@posix
 @pytest.mark.slow
 def test_no_cache_where_not_even_that_can_be(environment, tmp_path):
     (tmp_path / "temporary" / f"pydine-{os.getuid()}").write_text("")
@@ -192,6 +196,7 @@ def test_no_cache_where_not_even_that_can_be(environment, tmp_path):
     assert record["cache_place"].startswith("it is not kept, as no folder for it can be written")
 
 
+@posix
 @pytest.mark.slow
 @pytest.mark.parametrize("obstacle", [False, True])
 def test_functions_compile_there(environment, tmp_path, obstacle):

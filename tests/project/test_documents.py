@@ -8,7 +8,6 @@ import io
 import itertools
 import re
 import shlex
-import signal
 import sys
 import warnings
 from pathlib import Path
@@ -18,6 +17,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from pydine.cli import app
+from systems import kept_handlers
 
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
@@ -69,13 +69,8 @@ def run_python(block, document, names):
 
 def run_command(block, monkeypatch):
     monkeypatch.setattr(sys, "argv", shlex.split(block.code))
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGPIPE)}
-    try:
-        with contextlib.redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit) as end:
-            app.main()
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+    with kept_handlers(), contextlib.redirect_stdout(io.StringIO()) as printed, pytest.raises(SystemExit) as end:
+        app.main()
     assert not end.value.code
     return printed.getvalue()
 

@@ -31,7 +31,7 @@ pytestmark = [
 def site(tmp_path_factory):
     missing = [tool for tool in TOOLS if importlib.util.find_spec(tool) is None]
     if missing:
-        pytest.skip(f"building the site needs {', '.join(missing)}: pip install '.[docs]'")
+        pytest.skip(f"building the site needs {', '.join(missing)}: python scripts/environments.py docs")
     folder = tmp_path_factory.mktemp("site")
     # In a process of its own: what autodoc imports, and warns of, stays there.
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(DOCS), str(folder)]

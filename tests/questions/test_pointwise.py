@@ -341,5 +341,5 @@ class TestPlot:
         pointwise = pointwise_information(*half(100))
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-        with pytest.raises(ImportError, match=r"^plotting needs matplotlib; .*pip install matplotlib$"):
+        with pytest.raises(ImportError, match=r'^plotting needs matplotlib: pip install "pydine\[plot\]"$'):
             pointwise.plot()

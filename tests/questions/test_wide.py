@@ -177,7 +177,7 @@ def test_labels_are_refused_and_counts_compared_by_rank(data):
     found = pydine.wide_information(frame)
     assert [(found.names[i], found.names[j]) for i, j in zip(found.first, found.second, strict=True)] == [("a", "yes")]
     words = frame.append_column("word", pa.array(np.array(list("abc"))[rng.integers(0, 3, 200)]))
-    with pytest.raises(ValueError, match="compares numbers, but the column 'word' is nominal; leave"):
+    with pytest.raises(ValueError, match="compares continuous and ordinal columns, but 'word' is nominal; leave"):
         pydine.wide_information(words)
     with pytest.raises(ValueError, match="the column 'count' and 1 others are nominal"):
         pydine.wide_information(words, kinds={"count": "nominal"})

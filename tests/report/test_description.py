@@ -143,7 +143,7 @@ def test_a_target_of_labels_has_no_flow_to_check():
     report = make_report(with_labels(), "colour", base="gaussian")
     assert report.fits == ()
     assert report.ranking[0].name == "same"  # it says the same
-    assert "The target is made of labels, of which there is no flow." in to_html(report)
+    assert "The target is nominal, and a flow needs an order." in to_html(report)
 
 
 def test_labels_in_a_graph_of_partial_correlations_are_blocks():
@@ -237,7 +237,7 @@ def test_a_flow_gets_no_more_columns_than_rows_allow(monkeypatch):
     monkeypatch.setattr(calibration, "MOST_CONTEXT", 2)
     report = make_report(make_frame(), "outcome")
     assert [(fit.name, fit.context) for fit in report.fits] == [("outcome", ("cause", "proxy"))]
-    assert "the 2 columns of numbers that tell most about it" in to_html(report)
+    assert "the 2 columns that tell most about it, nominal ones aside" in to_html(report)
 
 
 def test_values_that_are_all_as_far_from_the_middle_are_not_far():

@@ -72,8 +72,8 @@ def command_line(*names: str) -> typer.Typer:
         help="How much does X tell about Y, once Z is known, and how sure is that?\n\n"
         "Answers come from a file of columns: CSV, TSV, Parquet, Feather, Arrow, .npy or .npz, or a pipe "
         "([bold]-[/bold]). Every command has a page of its own: [cyan]pydine mi --help[/cyan].",
-        epilog="[bold]Exit codes[/bold]  0 answered; 1 a file or its data cannot be used, in one sentence; "
-        "2 wrong usage; 3 independence is rejected (test --exit-code); 130 interrupted.\n\n"
+        epilog="[bold]Exit codes[/bold]  0 answered; 1 a file or its data cannot be used, or a package is missing, in "
+        "one sentence; 2 wrong usage; 3 independence is rejected (test --exit-code); 130 interrupted.\n\n"
         "[bold]Start here[/bold]  [cyan]pydine demo[/cyan], then [cyan]pydine rank your.csv --target COLUMN[/cyan]",
         rich_markup_mode="rich",
         no_args_is_help=True,

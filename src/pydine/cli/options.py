@@ -60,13 +60,13 @@ Cache = Annotated[
     of_method(
         "--cache",
         metavar="FOLDER",
-        help="Keep fitted flows there: interrupted work resumes, also on another machine.",
+        help="Keep fitted flows in this folder: interrupted work resumes, even on another machine.",
         show_default=False,
     ),
 ]
 Overwrite = Annotated[
     bool,
-    of_output("--overwrite", metavar=FLAG, help="Replace a file that is there, whatever it is; other than the input."),
+    of_output("--overwrite", metavar=FLAG, help="Replace an existing file of any kind, but never the input."),
 ]
 Json = Annotated[bool, of_output("--json", metavar=FLAG, help="Print one JSON object and nothing else.")]
 
@@ -136,7 +136,7 @@ class Reading:
         of_data(
             "--kind",
             metavar="COLUMN=KIND",
-            help="What a column is, where it is not what its values say: [bold]continuous[/bold], "
+            help="The kind of a column, where its values suggest the wrong one: [bold]continuous[/bold], "
             "[bold]ordinal[/bold], [bold]nominal[/bold], or for directions and times of day [bold]angle:[/bold] and "
             "once around, as in wind=angle:360; several columns with commas, as often as needed.",
         ),

@@ -7,11 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
-
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pydine.experiments.figures import draw_estimates, draw_tests, save
 from pydine.experiments.grids import Grid, grid
@@ -20,6 +16,9 @@ from pydine.experiments.runner import HowToRun, run
 from pydine.experiments.summaries import convergence_summary, decision_summary, error_summary
 from pydine.experiments.table import Row
 from pydine.show.terminal import Fitting
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 DEFAULT_OUTPUT = Path("pydine-bench")
 PLAIN_WIDTH = 1000  # characters: no line of plain text is broken
@@ -60,6 +59,10 @@ class Bench:
         return SUMMARIES[self.kind](self.rows)
 
     def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
         lines = self.summary()
         table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
         shown = [name for name in lines[0] if not name.endswith(("_low", "_high"))]
@@ -74,6 +77,8 @@ class Bench:
         return Group(Fitting(table), "", *(Text(line) for line in (written, *self.notes)))
 
     def __str__(self) -> str:
+        from rich.console import Console
+
         console = Console(width=PLAIN_WIDTH, color_system=None)
         with console.capture() as capture:
             console.print(self)

@@ -16,18 +16,20 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 from joblib import parallel_config
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from pydine._version import __version__
 from pydine.experiments import table
 from pydine.experiments.measure import measured
 from pydine.experiments.table import ORIGIN, Identity, Row
+from pydine.show.extras import require
 from pydine.work.execution import arrivals, is_sent_away
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 FIGURES = ("truth", "estimate", "low", "high", "score")
 COSTS = ("seconds", "peak_mib")
@@ -186,6 +188,7 @@ def run_rows(
     dict
         The rows of these tasks in their order, as text.
     """
+    require("rich", "an experiment")
     columns = _columns(tasks, figures)
     wanted = [(task, method) for task in tasks for method in task.methods]
     rows = table.read_finished(path, columns)
@@ -193,7 +196,7 @@ def run_rows(
     table.write(path, columns, rows.values())
     todo = [(t, m) for t, m in wanted if rows.get(_identity(t, m), {"error": "not run"})["error"]]
     finished = _finished(todo, methods, jobs, foreign, origin)
-    for row in _appended(path, columns, finished, len(todo), console or Console(stderr=True)):
+    for row in _appended(path, columns, finished, len(todo), console):
         rows[table.identity(row)] = row
     table.write(path, columns, (row for row in rows.values() if row["method"] not in transient))
     return {i: rows[i] for i in (_identity(task, method) for task, method in wanted)}
@@ -204,10 +207,10 @@ def _columns(tasks: Sequence[Task], figures: Sequence[str]) -> list[str]:
 
 
 def _appended(
-    path: Path, columns: Sequence[str], finished: Iterable[Mapping[str, str]], total: int, console: Console
+    path: Path, columns: Sequence[str], finished: Iterable[Mapping[str, str]], total: int, console: Console | None
 ) -> Iterator[dict[str, str]]:
     """Write each row to the end of the file as it arrives, with its check, and show how far the run is."""
-    with path.open("a", newline="") as file, _Progress(total, console) as progress:
+    with path.open("a", encoding="utf-8", newline="") as file, _Progress(total, console) as progress:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         for row in finished:
             whole = table.checked({column: row.get(column, "") for column in columns})
@@ -308,7 +311,18 @@ def _warm_up(name: str, method: Method, data: Any) -> None:
 class _Progress:
     """A bar with the time left in a terminal; elsewhere a line now and then."""
 
-    def __init__(self, total: int, console: Console) -> None:
+    def __init__(self, total: int, console: Console | None) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        console = console or Console(stderr=True)
         self._total, self._done, self._failed, self._console = total, 0, 0, console
         self._start = self._shown = time.perf_counter()
         self._bar = Progress(

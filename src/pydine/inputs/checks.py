@@ -69,7 +69,7 @@ def finite_rows(blocks: list[Columns], *, omit: bool) -> tuple[list[Columns], Ke
             count = int((~finite.all(axis=1)).sum())
             raise ValueError(
                 f"{block.label} must hold finite numbers, but {count} of its {len(keep)} rows hold NaN or "
-                f"infinity, the first in row {row} ({block.where(i)} is {block.values[row, i]}); mend those "
+                f"infinity, the first in row {row} ({block.where(i)} is {block.values[row, i]}); correct those "
                 "rows, or pass nan_policy='omit' to leave them out."
             )
         keep &= finite.all(axis=1)
@@ -148,8 +148,8 @@ def warn_of_labels(thin: Mapping[str, int], n: int) -> None:
     shown = [f"{where} ({count:,} labels, {n / count:.1f} rows each)" for where, count in list(thin.items())[:5]]
     more = [f"{len(thin) - 5} more"] if len(thin) > 5 else []
     warnings.warn(
-        f"Few rows a label in {enumeration(shown + more)}: labels are drawn towards each other as far as their rows "
-        "leave open, and intervals are wide; coarser labels would tell more surely.",
+        f"Few rows per label in {enumeration(shown + more)}: labels with few rows are drawn towards "
+        "each other, and intervals are wide; coarser labels would give surer answers.",
         FewRowsWarning,
         stacklevel=level_of_caller(),
     )

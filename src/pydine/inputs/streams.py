@@ -293,7 +293,7 @@ class Sample:
                 row = int(places[~finite][0])
                 raise ValueError(
                     f"data must hold finite numbers, but row {row} holds NaN, infinity or nothing in one of "
-                    f"{', '.join(self.names)}; mend such rows, or pass nan_policy='omit' to leave them out."
+                    f"{', '.join(self.names)}; correct such rows, or pass nan_policy='omit' to leave them out."
                 )
             yield (places, batch, 0) if not lost else (places[finite], batch[finite], lost)
 

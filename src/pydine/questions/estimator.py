@@ -358,7 +358,7 @@ class DINE(BaseEstimator):
         unknown = [name for name in parameters if name not in names] + [name for name in learned if name not in kept]
         if unknown:
             listed = enumeration([repr(name)[:LONGEST_NAME] for name in unknown[:MOST_NAMES]])
-            raise ValueError(f"{os.fspath(path)!r} holds {listed}, which DINE has not.")
+            raise ValueError(f"{os.fspath(path)!r} holds {listed}, which DINE does not have.")
         model = cls(**parameters)
         model.__dict__.update(learned)
         try:  # somebody may have made it up, with parts that do not fit each other

@@ -68,7 +68,7 @@ def rows_needed(
     _check(power, alpha, statistic)
     if not _is_number(nats) or not 0.0 < float(nats) < math.inf:
         what = "estimate's information" if pilot else "information"
-        raise ValueError(f"{what} must be a number of nats above 0, but is {nats!r}; name the least that matters.")
+        raise ValueError(f"{what} must be a number of nats above 0, but is {nats!r}; name the smallest that matters.")
     asked = power, dimensions, alpha, statistic
     ends = math.nan, math.nan
     if pilot is not None:

@@ -178,8 +178,8 @@ def _check_kinds(variables: Variables) -> None:
     for i, name in enumerate(table.names):
         if table.kind(i).is_around:
             raise ValueError(
-                f"wide_information compares numbers, but the column {name!r} is an angle; leave it out, or ask "
-                "pairwise_information about it."
+                f"wide_information compares continuous and ordinal columns, but {name!r} is an angle; leave it out, "
+                "or ask pairwise_information about it."
             )
     labels = [
         name
@@ -189,8 +189,8 @@ def _check_kinds(variables: Variables) -> None:
     if labels:
         more = f" and {len(labels) - 1:,} others are" if len(labels) > 1 else " is"
         raise ValueError(
-            f"wide_information compares numbers, but the column {labels[0]!r}{more} nominal; leave them out, or ask "
-            "pairwise_information about them."
+            f"wide_information compares continuous and ordinal columns, but {labels[0]!r}{more} nominal; "
+            "leave them out, or ask pairwise_information about them."
         )
 
 

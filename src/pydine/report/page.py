@@ -38,10 +38,10 @@ SHOWN_RANKS = 25
 SHOWN_COLUMNS = 25
 LONGEST_RANKED = 20  # letters of a name beside its strip: beginnings and ends are what differs
 FEW_ROWS = "There are too few rows to hold some out."
-ONLY_LABELS = "The other columns are labels, which the flow of a column of numbers is not given here."
+ONLY_LABELS = "The other columns are nominal, and a flow is not given those here."
 P_ALONE = '<th scope="col" class="number wide">p</th>'
-KINDS = {Kind.CONTINUOUS: "numbers", Kind.ORDINAL: "steps", Kind.NOMINAL: "labels"}
-KINDS |= {Kind.ANGLE: "angles", Kind.CYCLE: "steps around a circle"}
+KINDS = {Kind.CONTINUOUS: "continuous", Kind.ORDINAL: "ordinal", Kind.NOMINAL: "nominal"}
+KINDS |= {Kind.ANGLE: "angle", Kind.CYCLE: "cycle"}
 COMMON, LONGEST_LABEL = 3, 12  # labels that are shown of a column, and their letters
 SPARE = 5  # rows that are not worth folding away
 
@@ -340,13 +340,14 @@ def _fits(report: Report) -> str:
     if not report.fits:
         is_label = any(column.name == report.target and column.kind is Kind.NOMINAL for column in report.columns)
         why = FEW_ROWS if most_context(report.n_complete) < 1 else ONLY_LABELS
-        return f"<p>{'The target is made of labels, of which there is no flow.' if is_label else why}</p>"
+        return f"<p>{'The target is nominal, and a flow needs an order.' if is_label else why}</p>"
     target = report.fits[0]
     given = f"{len(target.context):,} other column{'s' if len(target.context) > 1 else ''}"
     if is_partial(target, report):
-        given = f"the {len(target.context):,} columns of numbers that tell most about it"
+        given = f"the {len(target.context):,} columns that tell most about it, nominal ones aside"
     kind = next(column.kind for column in report.columns if column.name == target.name)
-    spread = " Equal values were spread, which blurs what is told of steps." if kind is Kind.ORDINAL else ""
+    blurred = " Equal values were spread out, which blurs what is said of an ordinal column."
+    spread = blurred if kind is Kind.ORDINAL else ""
     lead = (
         f"<p>{target.n_rows:,} rows were divided into {target.n_parts} parts, and each part was predicted by "
         f"flows that had seen the others only. {name(target.name)} was given {given}.{spread}</p>"

@@ -67,8 +67,8 @@ def trust(report: Report) -> list[str]:
         )
     sentences.append(
         "p-values are adjusted for all columns of the ranking, all pairs of the matrix and all pairs of the graph: of "
-        f"what each says is found, about {report.alpha:.0%} may be chance. Nothing found is no proof of nothing, and "
-        "no figure proves a cause."
+        f"what each says is found, about {report.alpha:.0%} may be chance. Finding no dependence does not "
+        "prove that there is none, and no figure proves a cause."
     )
     return sentences
 
@@ -146,7 +146,7 @@ def _of_ranking(report: Report) -> str:
         return f"On its own, no column was found to tell anything about {name(report.target)}."
     top = [f"{name(row.name)} ({nats(row.alone.value)} nats)" for row in found[:3]]
     whose, verb = ("its", "tells") if len(top) == 1 else ("their", "tell")
-    many = "" if len(found) <= 3 else f", of {len(found):,} columns that tell something"
+    many = "" if len(found) <= 3 else f", of {len(found):,} that are informative"
     return f"On {whose} own, {enumeration(top)} {verb} most about {name(report.target)}{many}."
 
 
@@ -220,7 +220,7 @@ given columns that may not show: then the truth tends to lie above.""",
 How often independent columns would look at least this dependent by chance. Among many tests some small p-values are
 expected by chance alone; adjusted ones (Benjamini and Hochberg; for all columns of the ranking, for all pairs of the
 matrix, and for all pairs of the graph) allow for it: of all that has an adjusted p-value of at most 0.05, about 5% is
-expected to be false. A large p-value is no proof of
+expected to be false. A large p-value does not prove
 independence.""",
     "Correlation scale": """
 The correlation that jointly normal columns would have with so much information: from 0 for none to 1 for a function.
@@ -229,13 +229,13 @@ It has no sign, and counts bends and changing spread as much as lines: where it 
     "Given the rest": """
 The information that is left between two columns once all other columns of the table are known. Zero given the rest,
 but not alone: the others carry it. Columns that can stand in for each other all have little left given the rest,
-although together they matter: leave out one at a time.""",
+although together they matter: leave one out and look again.""",
     "The graph": """
 Columns are joined if dependence was found between them given all the others: by flows with up to 12 columns, by partial
-correlations of normal scores and labels, which see lines and shares only, with more. An edge is no arrow, and no proof
-of a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the table. With
-up to 12 columns a second picture has arrows: what <code>pydine graph</code> finds, which looks for small sets that make
-columns independent.""",
+correlations of normal scores and labels, which see lines and shares only, with more. An edge has no direction and does
+not prove a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the
+table. With up to 12 columns a second picture has arrows: what <code>pydine graph</code> finds, which looks for small
+sets that make columns independent.""",
     "Latent space": """
 Each column is mapped, in order, onto a normal distribution, so that skew, units and outliers are gone and only the
 dependence is left to see: a straight cloud is all that a correlation knows, while bends, rings, wedges and clusters
@@ -243,11 +243,12 @@ are more than it tells. Such maps lose no information.""",
     "Base": """
 What was fitted in the latent space. <i>Gaussian</i>: correlation is all there is. <i>Student</i>: extremes come
 together more often than that. <i>Mixture</i> and <i>flow</i>: a shape of its own. Rows that were held out decide. With
-labels and steps: a <i>table</i> of shares, or <i>mixed</i> with models that know the order of steps.""",
+nominal and ordinal columns: a <i>table</i> of shares, or <i>mixed</i> with models that know the order of an ordinal
+one.""",
     "Kinds of column": """
-<i>Numbers</i> hardly repeat. <i>Steps</i> have an order: counts, grades, numbers of which many are equal. <i>Labels</i>
-have none: text, yes and no, whatever has two values. A wrong one is put right with <code>--kind</code>, such as
-<code>--kind code=nominal</code>.
+<i>Continuous</i> values hardly repeat. <i>Ordinal</i> ones have an order and repeat: counts, grades, numbers of which
+many are equal. <i>Nominal</i> ones have no order: text, yes and no, whatever has two values. A wrong kind is corrected
+with <code>--kind</code>, such as <code>--kind code=nominal</code>.
 """,
     "Held-out likelihood": """
 How well models predict rows that they have not seen, in nats a row: one that ignores the other columns (marginal), a

@@ -598,7 +598,7 @@
     const which = holder.dataset.table;
     const table = tableOf(which);
     if (!table || !table.rows.length) continue;
-    holder.append("Take it along: ");
+    holder.append("Download: ");
     for (const [kind, write, type] of [["CSV", asCsv, "text/csv"], ["JSON", asJson, "application/json"]]) {
       const button = document.createElement("button");
       button.type = "button";

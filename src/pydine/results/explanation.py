@@ -154,7 +154,7 @@ class Explanation(Record):
         matplotlib Axes
         """
         if not np.size(self.residuals):
-            raise ValueError("labels of more than two kinds have no units, and so no partial plot.")
+            raise ValueError("a nominal column of more than two labels has no units, and so no partial plot.")
         return draw_explanation(self, axes)
 
 

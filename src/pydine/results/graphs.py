@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from pydine.results.pairs import as_frame
 from pydine.results.records import Record
 from pydine.show.cards import pvalue_text, table
+from pydine.show.extras import missing
 from pydine.show.text import escaped
 from pydine.types import must_fit
 
@@ -185,7 +186,7 @@ class CausalGraph(Record):
         try:
             import networkx as nx
         except ImportError:
-            raise ImportError("graphs need networkx; install it with: pip install networkx") from None
+            raise missing("networkx", "a graph of networkx") from None
         graph = nx.DiGraph()
         graph.add_nodes_from(self.names)
         for edge in self.edges:

@@ -12,6 +12,7 @@ from pydine.results.estimates import width_of
 from pydine.results.intervals import interval_ends
 from pydine.results.records import Record
 from pydine.show.cards import figure, pvalue_text, table
+from pydine.show.extras import missing
 from pydine.types import FloatArray, must_fit
 
 SHOWN_PAIRS = 10
@@ -226,7 +227,7 @@ class PairwiseInformation(Record):
         try:
             import networkx as nx
         except ImportError:
-            raise ImportError("graphs need networkx; install it with: pip install networkx") from None
+            raise missing("networkx", "a graph of networkx") from None
         graph = nx.Graph()
         graph.add_nodes_from(self.names)
         for i, j in zip(*self.pairs, strict=True):

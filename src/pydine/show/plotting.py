@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.show.cards import strip_end
+from pydine.show.extras import missing
 from pydine.show.text import printable
 
 MOST_POINTS = 20_000
@@ -19,7 +20,7 @@ def new_axes(width: float = 5.6, height: float = 4.6, count: int = 1) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("plotting needs matplotlib; install it with: pip install matplotlib") from None
+        raise missing("matplotlib", "plotting") from None
     return plt.subplots(1, count, figsize=(width, height), layout="constrained")[1]
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from pydine.show.extras import is_here
 from pydine.show.notebook import in_notebook, notebook_bar
 
 LINE_EVERY = 5.0  # seconds between two lines
@@ -86,6 +87,10 @@ def progress_bar(description: str, total: int, show: bool | None = None) -> Iter
         with Lines(description, total).written() as lines:
             yield lines.advance
         return
+    if not is_here("rich"):
+        with _counted(description, total) as step:
+            yield step
+        return
     # rich is imported only where something is shown.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -94,6 +99,21 @@ def progress_bar(description: str, total: int, show: bool | None = None) -> Iter
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(description, total=total)
         yield lambda: progress.advance(task)
+
+
+@contextmanager
+def _counted(description: str, total: int) -> Iterator[Callable[[], None]]:
+    """Count in a line of text, where there is no rich to draw a bar."""
+    done = 0
+    with counter(True) as tell:
+
+        def step() -> None:
+            nonlocal done
+            done += 1
+            tell(f"{description}: {done} of {total}")
+
+        tell(f"{description}: 0 of {total}")
+        yield step
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import pytest
 
 import pydine
 from command_line import ROWS, make_frame, process
+from systems import posix
 
 
 def test_mi(folder):
@@ -168,6 +169,7 @@ def test_doctor(folder):
     assert record["cores"] == os.cpu_count()
 
 
+@posix
 @pytest.mark.slow
 def test_a_closed_pipe_ends_it_quietly(folder):
     command = [sys.executable, "-m", "pydine", "mi", "data.csv", "-x", "cause", "-y", "proxy", "--csv"]

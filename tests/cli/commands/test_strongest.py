@@ -19,7 +19,7 @@ def test_the_strongest_pairs_of_many_columns(run, folder):
     record = json.loads(run("matrix", "many.parquet", "--top", "2", "--out", "pairs.parquet", "--json").stdout)
     assert {tuple(sorted((pair["x"], pair["y"]))) for pair in record["pairs"]} == {("c3", "c7"), ("c3", "c9")}
     assert (record["n_columns"], record["n_pairs"]) == (1100, 604_450)
-    assert record["left_out"] == {"word": "it holds labels, which --top does not compare"}
+    assert record["left_out"] == {"word": "it is nominal, which --top does not compare"}
     assert len(pl.read_parquet(folder / "pairs.parquet")) == record["n_found"] >= 2
     strong = run("matrix", "many.parquet", "--threshold", "0.6", "--csv").stdout.splitlines()
     assert [line.split(",")[:2] for line in strong] == [["x", "y"], ["c3", "c7"]]

@@ -20,7 +20,7 @@ def test_the_figures_of_a_test(run):
     assert record["block_pvalues"] == dict(result.block_pvalues)
     done = run("test", "data.csv", "-x", "noise", "-y", "outcome", "--permutations", "99", "--exit-code")
     assert done.returncode == 0
-    assert "Nothing speaks against it: independence is not rejected at 0.05" in done.stdout
+    assert "No evidence against it: independence is not rejected at 0.05" in done.stdout
 
 
 def test_what_is_known_without_an_estimate(run, folder):

@@ -15,6 +15,7 @@ from command_line import make_frame
 from faults import files_of, full_disk
 from pydine.cli.inputs import Request
 from pydine.cli.output.files import MARK
+from systems import posix
 
 PAIR, THREE = ("data.csv", "-c", "cause,outcome"), ("data.csv", "-c", "cause,outcome,proxy")
 OUTPUTS = {
@@ -152,6 +153,7 @@ def test_a_kill_leaves_what_was_there(output, monkeypatch):
     assert path.read_bytes() == PRECIOUS
 
 
+@posix
 def test_pipes_are_written_to(output):
     """And so is a device, which a test had better not try: whoever replaces it leaves a machine without it."""
     path, write = output

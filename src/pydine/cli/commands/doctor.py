@@ -22,7 +22,9 @@ def doctor(
     compile_now: Annotated[
         bool,
         typer.Option(
-            "--compile", metavar=options.FLAG, help="Compile what is not yet, so that no estimate has to wait for it."
+            "--compile",
+            metavar=options.FLAG,
+            help="Compile what is not compiled yet, so that no estimate has to wait for it.",
         ),
     ] = False,
     as_json: options.Json = False,

@@ -67,15 +67,15 @@ class Known:
         list[str] | None,
         options.of_data(
             metavar="COLUMNS",
-            help="Columns that come about at the same time, with commas; give it for each time, the earliest first. "
+            help="Columns that arise at the same time, with commas; once for each time, the earliest first. "
             "No column causes an earlier one.",
         ),
     ] = None
     forbid: Annotated[
-        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that cannot be; as often as needed.")
+        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that is ruled out; as often as needed.")
     ] = None
     require: Annotated[
-        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that must be; as often as needed.")
+        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that must be there; as often as needed.")
     ] = None
 
     def arguments(self, names: Sequence[str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def lags(
     first: Annotated[int, options.of_method("--from", metavar="N", help="The first lag, in rows.")] = 0,
     last: Annotated[int, options.of_method("--to", metavar="N", help="The last lag, in rows.")] = 24,
     past: Annotated[
-        int, options.of_method("--past", metavar="N", min=0, help="Given so many rows of Y before, as well.")
+        int, options.of_method("--past", metavar="N", min=0, help="Condition on this many earlier rows of Y as well.")
     ] = 0,
     base: options.BaseOption = options.Base.auto,
     depending: options.Depending,
@@ -37,7 +37,7 @@ def lags(
     reading: options.Reading,
     printed: options.Printed,
 ) -> None:
-    """How long after X does Y follow: their information at each of several lags.
+    """How long Y takes to follow X: their information at each of several lags.
 
     Rows are in the order of --time, or as they come; with --clusters, each cluster is a series of its own. Intervals
     and p-values allow for serial correlation; p is adjusted for the number of lags, and bands hold for all together.

@@ -53,8 +53,8 @@ def mi(
     """How much X tells about Y, alone or once Z is known.
 
     Estimates the mutual information I(X;Y), or I(X;Y|Z), of columns of any kind, with its uncertainty. Zero means that
-    knowing X is of no help in guessing Y. Of labels and counts it is at most their entropy; of other numbers it has no
-    upper limit.
+    knowing X is of no help in guessing Y. For nominal and ordinal columns it is at most their entropy; for continuous
+    ones it has no upper limit.
     """
     form = printed.form
     names, depends, frame = Request(file, reading, work.seed).read_sides(sides, depending, streamed=True)
@@ -143,7 +143,8 @@ def meaning(estimate: InformationEstimate, level: float) -> str:
         return f"{z} {verb} {which}: nothing of it is left to tell."
     if estimate.confidence_interval(level).low <= 0.0:
         start = f"{known[0].upper()}{known[1:]}, no" if known else "No"
-        return f"{start} information of {x} about {y} was found: the interval reaches zero. That is no proof of none."
+        found = f"{start} information of {x} about {y} was found: the interval reaches zero."
+        return f"{found} This does not prove that there is none."
     verb = "tells" if len(estimate.names[0]) == 1 else "tell"
     start = f"{known[0].upper()}{known[1:]}, {x} still {verb}" if known else f"{x} {verb}"
     share = "" if estimate.explained is None else f", {estimate.explained:.0%} of what there is to know"

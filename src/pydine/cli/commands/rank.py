@@ -165,8 +165,8 @@ def _said(ranking: Ranking) -> list[str]:
         return [every, *hints]
     count = f"Of {len(nothing)} of {asked} columns nothing is detected beyond what the others tell."
     alone = [column.name for column in ranking if column.not_detected and column.adjusted_alone <= ranking.alpha]
-    together = f" {some(alone)} tell something alone: leave out one at a time." if len(alone) > 1 else ""
-    return [count + together, *hints]
+    together = f"{some(alone)} are informative on their own: leave out one at a time to see which overlap."
+    return [f"{count} {together}" if len(alone) > 1 else count, *hints]
 
 
 def _how(ranking: Ranking, uneven: bool) -> str:

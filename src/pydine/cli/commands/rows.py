@@ -24,13 +24,13 @@ def rows(
         typer.Option("--nats", metavar="NUMBER", help="The information to be found, in nats.", show_default=False),
     ] = None,
     n: Annotated[
-        int | None, typer.Option("--n", metavar="N", help="Or: the rows that there are.", show_default=False)
+        int | None, typer.Option("--n", metavar="N", help="Or: how many rows you have.", show_default=False)
     ] = None,
     power: Annotated[
-        float, options.of_method("--power", metavar="NUMBER", help="The probability to find the information.")
+        float, options.of_method("--power", metavar="NUMBER", help="The probability of finding the information.")
     ] = 0.8,
     alpha: options.Alpha = 0.05,
-    given: Annotated[int, options.of_method("-d", "--given", metavar="N", help="Columns that are given.")] = 0,
+    given: Annotated[int, options.of_method("-d", "--given", metavar="N", help="Number of columns given.")] = 0,
     printed: options.Printed,
 ) -> None:
     """How many rows are needed to find so much information, or how little so many rows show.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 HEADER = ("x", "y", "information", "standard_error", "pvalue", "adjusted_pvalue")
-LABELS = "it holds labels, which --top does not compare"
+LABELS = "it is nominal, which --top does not compare"
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def independence(
     """Whether X is independent of Y, alone or once Z is known.
 
     A small p-value says that such data would be rare if X were independent of Y given Z. A large one says that no
-    dependence was found, which is no proof of independence.
+    dependence was found, which does not prove independence.
     """
     form = printed.form
     request, is_streamed = Request(file, reading, work.seed), method is Method.analytic
@@ -118,7 +118,7 @@ def _shown(result: IndependenceTestResult) -> RenderableType:
     verdict = (
         f"No: independence is rejected at {result.alpha:g} ({shown}, {how})."
         if result.rejected
-        else f"Nothing speaks against it: independence is not rejected at {result.alpha:g} ({shown}, {how})."
+        else f"No evidence against it: independence is not rejected at {result.alpha:g} ({shown}, {how})."
     )
     low, high = estimate.confidence_interval()
     return Group(

@@ -37,7 +37,7 @@ def why(
     """Why a column tells little once others are known.
 
     What X tells about Y alone; given the column that takes most of it over; given that one and the next; and given all
-    others. Beside it stands the linear partial correlation, as a regression has it.
+    others. The linear partial correlation, as in a regression, is shown beside it.
     """
     form = printed.form
     request = Request(file, reading, work.seed)

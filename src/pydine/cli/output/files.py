@@ -12,12 +12,12 @@ import io
 import os
 import stat
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pydine.cli.output.notes import note
 from pydine.disk import real, sweep, write_whole
+from pydine.show.extras import require
 
 MARK = "written by pydine"  # stands at the beginning or the end of files other than CSV and JSON
 RECORD = b'{"pydine"'  # how results as JSON begin
@@ -95,10 +95,8 @@ def check_picture(path: Path | None) -> None:
     """Refuse a figure in a form that is not drawn, or that nothing here can draw."""
     if path is not None and path.suffix.lower() not in PICTURES:
         raise ValueError(f"{path}: a figure can be written as .png, .svg or .pdf, but not as {path.suffix or 'this'}.")
-    if path is not None and find_spec("matplotlib") is None:
-        raise ImportError(
-            f"drawing {path} needs matplotlib; install it with: pip install matplotlib", name="matplotlib"
-        )
+    if path is not None:
+        require("matplotlib", f"drawing {path}")
 
 
 def save(path: Path, content: bytes) -> None:

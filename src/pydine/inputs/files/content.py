@@ -71,7 +71,8 @@ class Content:
         if _is_utf8(self.head()):
             return self
         text = self.rewound().read(self.max_bytes).decode("cp1252", errors="replace")
-        return self.holding(text.encode(), "the file is no UTF-8 and is read as Windows-1252 (Western European)")
+        note = "the file is not valid UTF-8 and was read as Windows-1252 (Western European)"
+        return self.holding(text.encode(), note)
 
     def unzipped(self) -> Content:
         """What a gzipped file holds."""

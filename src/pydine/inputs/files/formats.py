@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from pydine.inputs.files.packed import arrow_bytes, parquet_bytes
 from pydine.inputs.files.panics import read_by_polars
 from pydine.inputs.files.text import open_text
 from pydine.inputs.files.workbooks import first_sheet, is_workbook
+from pydine.show.extras import require
 from pydine.types import RowArray
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ def _open(content: Content, kind: str, header: bool | None, separator: str | Non
         )
     if kind == "text" and JSON.match(head):
         raise ValueError(f"{source} is JSON; write it as CSV or Parquet.")
-    if find_spec("polars") is None:
-        raise ImportError(f"reading {source} needs polars; install it with: pip install polars", name="polars")
+    require("polars", f"reading {source}")
     if kind == "workbook":
         return _typed(content, first_sheet(content).lazy(), {})
     if kind != "text":

@@ -19,7 +19,7 @@ __all__ = ["Frame", "NotNumbers", "ReadColumn", "TableFile"]
 
 RENAMED = "called so because an earlier column is"
 TOO_CLOSE = "its whole numbers differ by less than float64 can tell apart, which subtracting the least one would mend"
-MEND = "mend that cell, or pass --kind {}=nominal if these are labels"
+MEND = "correct that cell, or pass --kind {}=nominal if these are labels"
 
 
 class ReadColumn(NamedTuple):
@@ -322,8 +322,8 @@ class Frame(Mapping[str, FloatArray]):
         first, count = int(np.argmin(finite)), int((~finite).sum())
         cells = "1 missing value" if count == 1 else f"{count} missing values, the first"
         return (
-            f"{self.source}: column {name!r} has {cells} in {self.place(first)}; mend the file, or pass --nan omit to "
-            "use the rows that are there."
+            f"{self.source}: column {name!r} has {cells} in {self.place(first)}; correct the file, or pass --nan omit "
+            "to use the rows that are there."
         )
 
     def place(self, row: int) -> str:

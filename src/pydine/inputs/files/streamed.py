@@ -124,6 +124,6 @@ class StreamedFrame(Frame):
                 row, column = missing[0].tolist()
                 raise ValueError(
                     f"{self.source}: column {list(self.columns)[column]!r} has a missing value in "
-                    f"{place(start + row, None)}; mend the file, or pass --nan omit to use the rows that are there."
+                    f"{place(start + row, None)}; correct the file, or pass --nan omit to use the rows that are there."
                 )
             start += len(batch)

@@ -93,7 +93,7 @@ def _first_line(source: str, head: bytes, given: str | None) -> tuple[int, str, 
     separator, title = given, None
     for before, (line, is_whole) in enumerate(_lines(head)):
         if not is_whole and len(head) == HEAD:
-            raise ValueError(f"{source} has a first line of more than {HEAD >> 20} MiB, which is no header.")
+            raise ValueError(f"{source} has a first line of more than {HEAD >> 20} MiB, which cannot be a header.")
         if said := EXCEL_SEPARATOR.fullmatch(line):
             separator = said.group(1)
             continue
@@ -160,7 +160,7 @@ def _read(content: Content, separator: str, blank: int, width: int) -> pl.DataFr
         if odd is None:
             raise
         raise ValueError(
-            f"{content.source}: line {odd[0]} has {odd[1]} fields, but the first line has {width}; mend that line."
+            f"{content.source}: line {odd[0]} has {odd[1]} fields, but the first line has {width}; correct that line."
         ) from None
 
 

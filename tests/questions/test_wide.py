@@ -179,7 +179,7 @@ def test_labels_are_refused_and_counts_compared_by_rank(data):
     words = frame.append_column("word", pa.array(np.array(list("abc"))[rng.integers(0, 3, 200)]))
     with pytest.raises(ValueError, match="compares continuous and ordinal columns, but 'word' is nominal; leave"):
         pydine.wide_information(words)
-    with pytest.raises(ValueError, match="the column 'count' and 1 others are nominal"):
+    with pytest.raises(ValueError, match="but 'count' and 1 others are nominal"):
         pydine.wide_information(words, kinds={"count": "nominal"})
 
 

@@ -144,6 +144,21 @@ def test_labels_count_by_their_indicators_and_their_codes_have_no_order(monkeypa
 
 
 @pytest.mark.slow
+def test_a_column_of_more_numbers_than_a_question_is_given_does_not_stand_for_the_rest(monkeypatch):
+    monkeypatch.setattr("pydine.questions.features.rest.MOST_GIVEN", 4)
+    rng = np.random.default_rng(2)
+    data = {
+        "label": np.array(list("abcdefgh"))[np.arange(160) % 8],
+        "first": rng.standard_normal(160),
+        "second": rng.standard_normal(160),
+        "y": rng.standard_normal(160),
+    }
+    whole = read_question(["label", "first", "second"], ["y"], data=data)
+    rest = rest_of(whole, np.array([0.3, 0.2, 0.1]))
+    assert [whole.table.names[i] for i in rest.columns] == ["first", "second"]
+    assert rest.without(whole.x[0]) == whole.x[1:]
+
+
 def test_threads_change_nothing(data):
     assert rank(data, "y", n_jobs=2, random_state=3) == rank(data, "y", random_state=3)
 

@@ -50,7 +50,8 @@ def rest_of(whole: Question, alone: FloatArray) -> Rest:
 
     First those that tell most about the target alone, then, one after the other, those that explain most of the
     residuals of a linear regression on the ones before, beyond chance: numbers by their normal scores, labels by their
-    indicators.
+    indicators. A column that by itself would be more numbers than a question is given, as one of very many labels may
+    be, does not stand for the rest.
 
     Parameters
     ----------
@@ -72,9 +73,11 @@ def rest_of(whole: Question, alone: FloatArray) -> Rest:
     parts = [slice(start, end) for start, end in itertools.pairwise(ends.tolist())]
     order = np.argsort(-alone, kind="stable").tolist()
     chosen: list[int] = []
+    possible = set(np.flatnonzero(counts <= MOST_GIVEN).tolist())
     while counts[chosen].sum() <= MOST_GIVEN:
+        free = possible.difference(chosen)
         by_line = np.array(
-            [-np.inf if i in chosen else _explained(left, parts[i], parts[-1]) for i in range(len(counts))]
+            [_explained(left, parts[i], parts[-1]) if i in free else -np.inf for i in range(len(counts))]
         )
         if not np.isfinite(by_line).any():
             break

@@ -190,9 +190,11 @@ def warn_of_order(blocks: Sequence[Columns]) -> None:
 def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
     """Warn if a column that is not asked about looks like subjects, or like dates, of several rows each."""
     for key, name in zip(source.names, source.shown, strict=True):
+        if name in asked:
+            continue
         of_dates = str(getattr(source.column(key), "dtype", "")).lower().startswith("date")  # of any library
         is_date = of_dates or last_word(name) in DATES
-        if name in asked or not (is_date or last_word(name) in SUBJECTS):
+        if not (is_date or last_word(name) in SUBJECTS):
             continue
         count, n = _distinct(_column(key, source))
         if not FEWEST_CLUSTERS <= count <= n / ROWS_EACH:

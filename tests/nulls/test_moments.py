@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import chi2
 
 from pydine.bases.closed_form import gaussian_information
-from pydine.nulls.moments import Moments
-from pydine.nulls.pvalues import cauchy, wilks_pvalue
+from pydine.nulls.moments import Moments, combined, wave_degrees
+from pydine.nulls.pvalues import Cells, cauchy, wilks_pvalue
 from pydine.nulls.tiles import Tiles
 
 
@@ -193,3 +194,40 @@ def test_one_pair_is_a_pair_among_many():
         one = [(columns[[c]], squares[[c]]) for c in (i, j)]
         moments = Moments.whitened(one[0], one[1], 89.0, leverages, bool(squared[i] and squared[j]))
         np.testing.assert_allclose(moments.pvalues(), many[k], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("degree", "count"), [(1.0, 1), (1.0, 2), (3.0, 5), (2.0, 60), (1.0, 400)])
+def test_sums_of_equal_cells_are_chi_squared_in_both_tails(degree, count):
+    values = np.concatenate(
+        [chi2.isf(np.geomspace(1e-12, 0.5, 60), count), chi2.ppf(np.geomspace(0.01, 0.5, 60), count)]
+    )
+    found = Cells([degree] * count).of_sums(values / degree)
+    np.testing.assert_allclose(found, chi2.sf(values, count), rtol=0.005)
+
+
+def test_far_tails_of_sums_have_the_right_order_of_magnitude():
+    """The slowest wave alone is a bound from below, and what the others add to it is known to first order."""
+    degrees = wave_degrees(np.array([12]), np.array([12]))
+    counted = degrees[degrees > 0.0]
+    assert len(counted) == 35
+    others = counted[counted > 1.0]
+    expected = chi2.logsf(400.0, 1) - 0.5 * np.log1p(-1.0 / others).sum()
+    assert np.log(Cells(counted.tolist()).of_sums(np.array([400.0]))[0]) == pytest.approx(expected, abs=0.05)
+
+
+def test_sums_over_waves_are_as_in_simulations():
+    degrees = wave_degrees(np.array([12, 3]), np.array([5]))
+    counted, rng = degrees[degrees > 0.0], np.random.default_rng(8)
+    cells = Cells.of(counted)
+    found = cells.of_sums(rng.standard_normal((40000, len(counted))) ** 2 @ (1.0 / counted))
+    for level in (0.5, 0.1, 0.05, 0.01):
+        assert (found <= level).mean() == pytest.approx(level, abs=4.0 * np.sqrt(level * (1.0 - level) / 40000))
+    levels = np.array([0.9, 0.1, 1e-3])
+    np.testing.assert_allclose(cells.of_sums(cells.quantiles(levels)), levels, rtol=0.01)
+
+
+def test_blocks_support_each_other_and_one_alone_is_enough():
+    found = combined("auto", np.array([[0.04, 0.5, 0.5, 0.5, 0.01, 1.0], [0.5, 0.5, 0.5, 1e-6, 0.5, 1.0]]), has_z=False)
+    assert found[0] < 0.02
+    assert found[1] < 1e-4
+    assert combined("gaussian", np.array([0.04, 0.9, 0.1, 0.2, 0.3, 0.4]), has_z=True) == 0.04

@@ -363,16 +363,10 @@ def is_missing(item: Any) -> bool:
 
 def _labels(items: Sequence[Any], order: tuple[str, ...] | None = None) -> _Read:
     """Codes of labels, None and NaN missing: in an order that means something, if given, or in that of their names."""
-    missing = np.array([is_missing(item) for item in items], dtype=np.bool_)
-    text = np.array(["" if gone else str(item) for item, gone in zip(items, missing, strict=True)], dtype=np.str_)
-    if order is None:
-        levels, codes = np.unique(text[~missing], return_inverse=True)
-        names = tuple(levels.tolist())
-    else:
-        names, places = order, {name: i for i, name in enumerate(order)}
-        codes = np.array([places[item] for item in text[~missing].tolist()], dtype=np.intp)
-    values = np.full(len(missing), np.nan)
-    values[~missing] = codes
+    text = [item if type(item) is str else None if is_missing(item) else str(item) for item in items]
+    names = order or tuple(sorted(set(text) - {None}))  # type: ignore[type-var]
+    codes: dict[str | None, float] = {None: np.nan, **{name: float(i) for i, name in enumerate(names)}}
+    values = np.fromiter(map(codes.__getitem__, text), dtype=np.float64, count=len(text))
     return _Read(values, Kind.NOMINAL if order is None else Kind.ORDINAL, names)
 
 

@@ -234,7 +234,9 @@ def warn_of_order(blocks: Sequence[Columns]) -> None:
 def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
     """Warn if a column that is not asked about looks like frequencies, or like subjects or dates of several rows."""
     for key, name in zip(source.names, source.shown, strict=True):
-        if name not in asked and last_word(name) in FREQUENCIES and _are_counts(_column(key, source)):
+        if name in asked:
+            continue
+        if last_word(name) in FREQUENCIES and _are_counts(_column(key, source)):
             warnings.warn(
                 f"Column {name!r} looks like frequencies, of which each row would stand for so many observations: if "
                 f"so, pass weights={name!r}.",
@@ -244,7 +246,7 @@ def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
             return
         of_dates = str(getattr(source.column(key), "dtype", "")).lower().startswith("date")  # of any library
         is_date = of_dates or last_word(name) in DATES
-        if name in asked or not (is_date or last_word(name) in SUBJECTS):
+        if not (is_date or last_word(name) in SUBJECTS):
             continue
         count, n = _distinct(_column(key, source))
         if not FEWEST_CLUSTERS <= count <= n / ROWS_EACH:

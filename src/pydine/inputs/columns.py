@@ -364,7 +364,7 @@ def is_missing(item: Any) -> bool:
 def _labels(items: Sequence[Any], order: tuple[str, ...] | None = None) -> _Read:
     """Codes of labels, None and NaN missing: in an order that means something, if given, or in that of their names."""
     text = [item if type(item) is str else None if is_missing(item) else str(item) for item in items]
-    names = order or tuple(sorted(set(text) - {None}))  # type: ignore[type-var]
+    names = order or tuple(sorted({item for item in text if item is not None}))
     codes: dict[str | None, float] = {None: np.nan, **{name: float(i) for i, name in enumerate(names)}}
     values = np.fromiter(map(codes.__getitem__, text), dtype=np.float64, count=len(text))
     return _Read(values, Kind.NOMINAL if order is None else Kind.ORDINAL, names)

@@ -93,7 +93,8 @@ def shares_of(statistic: str, has_z: bool) -> FloatArray:
     place = np.arange(len(BLOCKS))
     used = {"auto": place >= 0, "gaussian": place == 0, "general": place > 0}[statistic]
     shares: FloatArray = np.where(used & ((place < len(BLOCKS) - 1) | has_z), WEIGHTS, 0.0)
-    return shares / shares.sum()
+    shares /= shares.sum()
+    return shares
 
 
 def combined(statistic: str, pvalues: FloatArray, has_z: bool) -> FloatArray:

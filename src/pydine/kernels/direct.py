@@ -1,6 +1,6 @@
 """Kernels as functions of Numba: their types, and the function that Numba compiles in place of them."""
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-overload,arg-type"
 
 from __future__ import annotations
 

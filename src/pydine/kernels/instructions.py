@@ -10,8 +10,8 @@ The language: numbers (float32, float64, integers, booleans), arrays of them, an
 `range`, `while`, `if`, `break`, `continue` and `return`; arithmetic, comparisons, `and`, `or`, `not`, `if` within an
 expression; elements, rows and slices (of the first axis that no number selects); `shape`, `ndim`, `dtype`, `copy()`;
 `range`, `len`, `min`, `max`, `abs`, `int`, `float`; of NumPy `empty`, `zeros`, `ones`, `sqrt`, `isfinite` and
-types; calls of other kernels and of `arithmetic`, which are inlined. A name keeps the type of its first value, an index is
-not negative unless it is a constant, and what is known from types alone is decided before anything is compiled.
+types; calls of other kernels and of `arithmetic`, which are inlined. A name keeps the type of its first value, an
+index is not negative unless it is a constant, and what is known from types alone is decided before compilation.
 """
 
 # mypy: disable-error-code="arg-type,call-overload,no-untyped-def,no-untyped-call,misc"

@@ -14,7 +14,7 @@ types; calls of other kernels and of `arithmetic`, which are inlined. A name kee
 index is not negative unless it is a constant, and what is known from types alone is decided before compilation.
 """
 
-# mypy: disable-error-code="arg-type,call-overload,no-untyped-def,no-untyped-call,misc"
+# mypy: disable-error-code="attr-defined,arg-type,call-overload,no-untyped-def,no-untyped-call,misc"
 
 from __future__ import annotations
 

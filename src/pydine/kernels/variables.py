@@ -28,6 +28,7 @@ class Variables:
         return found
 
     def new_slot(self, value: Any) -> Any:
+        """A place for values of one type."""
         if isinstance(value, tuple):
             return Slot(tuple(self.new_slot(one) for one in value), ())
         if isinstance(value, Array):
@@ -43,6 +44,7 @@ class Variables:
         self.write(name, self.slot(name, value), value)
 
     def write(self, name: str, slot: Any, value: Any) -> None:
+        """Put a value into its place."""
         if not isinstance(slot, Slot):
             return
         if slot.like == ():
@@ -70,6 +72,7 @@ class Variables:
         return self.outside[name]
 
     def loaded(self, slot: Any) -> Any:
+        """What is in a place."""
         if not isinstance(slot, Slot):
             return slot
         if slot.like == ():

@@ -23,10 +23,10 @@ import pydine
 from pydine.experiments.measure import measured
 from pydine.inputs import streams
 from pydine.inputs.streams import SAMPLE_ROWS
+from pydine.kernels.compilation import compile_all
 from pydine.latents.flows import Latents
 from pydine.nulls.tiles import Tiles
 from pydine.units.ladder import LadderSettings
-from pydine.kernels.compilation import compile_all
 from pydine.work.execution import _groups
 from pydine.work.parcels import Job
 from pydine.work.tasks import A_COLUMN, A_ROW, A_UNIT, UnitTask, fit_task

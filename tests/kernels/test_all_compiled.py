@@ -29,9 +29,11 @@ n = 150
 z, w = rng.standard_normal((2, n))
 x, y = z + rng.standard_normal((2, n))
 table = {
-    "x": x, "y": y, "z": z, "count": rng.poisson(np.exp(0.5 * x)), "label": np.array(list("abc"))[rng.integers(0, 3, n)],
+    "x": x, "y": y, "z": z, "count": rng.poisson(np.exp(0.5 * x)),
+    "label": np.array(list("abc"))[rng.integers(0, 3, n)],
     "yes": (y + w > 0).astype(int), "step": np.round(y), "many": rng.integers(0, 30, n).astype(str),
 }
+some = {name: table[name] for name in ("x", "count", "step", "z")}
 questions = {
     "alone": lambda: pydine.mutual_information(x, y, random_state=0),
     "given": lambda: pydine.mutual_information(x, y, z, random_state=0),
@@ -40,7 +42,7 @@ questions = {
     "exact": lambda: pydine.independence_test("label", "yes", "many", data=table, random_state=0),
     "rank": lambda: pydine.rank(table, "y", ["x", "count", "label", "yes"]),
     "to a label": lambda: pydine.rank(table, "label", ["x", "count", "many"]),
-    "all pairs": lambda: pydine.pairwise_information({name: table[name] for name in ("x", "count", "step", "z")}, given=["z"]),
+    "all pairs": lambda: pydine.pairwise_information(some, given=["z"]),
     "lags": lambda: pydine.lagged_information(table, "x", "y", lags=range(2)),
     "graph": lambda: pydine.causal_graph({name: table[name] for name in ("x", "y", "z", "yes")}),
     "paper": lambda: pydine.DINE.paper(random_state=0).fit(x, y, z).transform(x, y, z),

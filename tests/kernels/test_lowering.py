@@ -6,10 +6,9 @@ import numba as nb
 import numpy as np
 import pytest
 
-
 from pydine.kernels import classes, gaussians, mixing, neighbours, normal, regression, segments, tables
-from pydine.kernels.instructions import Refused
-from pydine.kernels.lowering import direct
+from pydine.kernels.direct import direct
+from pydine.kernels.instructions import RefusedError
 
 RNG = np.random.default_rng(0)
 
@@ -119,7 +118,7 @@ def a_list(a):
 
 @pytest.mark.parametrize(("function", "said"), [(another_type, "begins as int64"), (a_list, "List")])
 def test_what_is_not_in_the_language_is_refused(function, said):
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(RefusedError, match=said):
         nb.njit(direct(function))(1.5)
 
 

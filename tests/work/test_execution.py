@@ -1,7 +1,6 @@
 """The one place that runs units, and the word to whoever waits for the compiler."""
 
 import io
-import threading
 import subprocess
 import sys
 import threading

@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from pydine.kernels.instructions import Array, Number, Refused, for_numba
+from pydine.kernels.instructions import Array, Number, RefusedError, for_numba
 from pydine.kernels.lowering import EMITTERS, VARIANTS
 
 _f = np.float32
@@ -51,7 +51,7 @@ def _check(fits):
 
 def _refuse(to, fits):
     if to.is_apart:
-        raise Refused("a function of its own raises nothing")
+        raise RefusedError("a function of its own raises nothing")
     if to.context is not None:
         with to.builder.if_then(to.builder.not_(to.number(fits).value), likely=False):
             to.context.call_conv.return_user_exc(to.builder, ValueError, (DOES_NOT_FIT,))

@@ -1,5 +1,8 @@
 """Compilation: Numba, the sources that compiled code depends on, and a message while it takes long."""
 
+# Numba declares only some of what its dispatchers have.
+# mypy: disable-error-code="misc,no-untyped-call,attr-defined"
+
 from __future__ import annotations
 
 import hashlib
@@ -20,7 +23,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
 from pydine.disk import only_one
-from pydine.kernels.lowering import direct
+from pydine.kernels.direct import direct
 from pydine.kernels.machine_code import KEPT, KeptCode, keep, place
 
 PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
@@ -66,7 +69,7 @@ def code_of(source: str) -> str:
 SOURCES_DIGEST = sources_digest(PACKAGE, SOURCES)
 
 
-class _Other(Exception):
+class _OtherError(Exception):
     """Arguments of a kernel as those of a signature that it is compiled for."""
 
 
@@ -77,12 +80,13 @@ class Kernel(CPUDispatcher):
     signal that came meanwhile is handled there, and its KeyboardInterrupt would become the cause of a SystemError.
     """
 
-    signatures: tuple[tuple[Any, ...], ...] = ()
+    declared: tuple[tuple[Any, ...], ...] = ()
 
     def __call__(self, *arguments: Any) -> Any:
+        """What the function returns."""
         try:
             return super().__call__(*arguments)
-        except _Other as other:
+        except _OtherError as other:
             return super().__call__(*other.args)
         except SystemError as error:
             cause: BaseException | None = error
@@ -91,10 +95,10 @@ class Kernel(CPUDispatcher):
             raise (error if cause is None else KeyboardInterrupt) from None
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
-        """What Numba calls for types that there is no code for yet: arrays that only cannot be written are no new type."""
+        """What Numba calls for types without code: arrays that cannot be written, but are right, are copied instead."""
         own = tuple(a.copy() if isinstance(a, np.ndarray) and not a.flags.writeable else a for a in arguments)
         if any(a is not b for a, b in zip(own, arguments, strict=True)):
-            raise _Other(*own)
+            raise _OtherError(*own)
         return super()._compile_for_args(*arguments, **named)
 
     def compile(self, signature: Any) -> Any:
@@ -109,8 +113,9 @@ class Kernel(CPUDispatcher):
     def is_kept(self, arguments: tuple[Any, ...]) -> bool:
         """Whether there is a file with the machine code for types of arguments."""
         files = getattr(self._cache, "_cache_file", None)
-        key = files and self._cache._index_key(arguments, self.targetctx.codegen())
-        return isinstance(files, KeptCode) and files.is_there(key)
+        if not isinstance(files, KeptCode):
+            return False
+        return files.is_there(self._cache._index_key(arguments, self.targetctx.codegen()))
 
 
 KERNELS: list[Kernel] = []  # all that are compiled by themselves, and called from Python
@@ -133,7 +138,7 @@ def compiled(*signatures: str, inlined: bool = False) -> Callable[[Callable[...,
         dispatcher = nb.njit(**options, inline="always" if inlined else "never")(source)
         if signatures:
             dispatcher.__class__ = Kernel
-            dispatcher.signatures = tuple(normalize_signature(f"({one},)")[0] for one in signatures)
+            dispatcher.declared = tuple(normalize_signature(f"({one},)")[0] for one in signatures)
             keep(dispatcher, SOURCES_DIGEST)
             KERNELS.append(dispatcher)
         return dispatcher
@@ -147,7 +152,7 @@ def all_kernels() -> list[tuple[Kernel, tuple[Any, ...]]]:
 
     for module in pkgutil.iter_modules(kernels.__path__):
         import_module(f"pydine.kernels.{module.name}")
-    return [(kernel, signature) for kernel in KERNELS for signature in kernel.signatures]
+    return [(kernel, signature) for kernel in KERNELS for signature in kernel.declared]
 
 
 def compile_all() -> None:

@@ -9,12 +9,12 @@ how it is compiled when its indices are to be checked, and what the tests compar
 The language: numbers (float32, float64, integers, booleans), arrays of them, and tuples; assignments, `for` over
 `range`, `while`, `if`, `break`, `continue` and `return`; arithmetic, comparisons, `and`, `or`, `not`, `if` within an
 expression; elements, rows and slices (of the first axis that no number selects); `shape`, `ndim`, `dtype`, `copy()`;
-`range`, `len`, `min`, `max`, `abs`, `int`, `float`; of NumPy `empty`, `zeros`, `ones`, `sqrt`, `isfinite` and types; and
-calls of other kernels and of `arithmetic`, which are inlined. A name keeps the type of its first value, an index is
-not negative unless it is a constant, and what is known from types alone is decided before anything is compiled.
+`range`, `len`, `min`, `max`, `abs`, `int`, `float`; of NumPy `empty`, `zeros`, `ones`, `sqrt`, `isfinite` and
+types; calls of other kernels and of `arithmetic`, which are inlined. A name keeps the type of its first value, an
+index is not negative unless it is a constant, and what is known from types alone is decided before compilation.
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc"
+# mypy: disable-error-code="attr-defined,arg-type,call-overload,no-untyped-def,no-untyped-call,misc"
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ KINDS: dict[Any, Any] = {
 CASTS = {np.float32: types.float32, np.float64: types.float64, np.int32: types.int32, np.int64: types.int64}
 CASTS |= {int: types.int64, float: types.float64}
 
-class Refused(Exception):
+
+class RefusedError(Exception):
     """A kernel that is not written in the language."""
 
 
@@ -97,7 +98,7 @@ class Instructions:
             return Number(types.float32, ir.Constant(ir.FloatType(), float(value)))
         if isinstance(value, float):
             return Number(types.float64, ir.Constant(ir.DoubleType(), float(value)))
-        raise Refused(f"a number is needed in place of {value}")
+        raise RefusedError(f"a number is needed in place of {value}")
 
     def cast(self, value: Any, kind: Any) -> ir.Value:
         """The instructions that make a number one of another kind."""
@@ -109,7 +110,11 @@ class Instructions:
             return given
         if kind == types.boolean:
             zero = ir.Constant(given.type, 0)
-            return build.fcmp_unordered("!=", given, zero) if before in types.real_domain else build.icmp_signed("!=", given, zero)
+            return (
+                build.fcmp_unordered("!=", given, zero)
+                if before in types.real_domain
+                else build.icmp_signed("!=", given, zero)
+            )
         if before == types.boolean:
             given = build.zext(given, INDEX)
             return self.cast(Number(types.int64, given), kind)
@@ -147,13 +152,13 @@ class Instructions:
         a, b = self.cast(left, kind), self.cast(right, kind)
         if kind in types.real_domain:
             if name not in _OF_REALS:
-                raise Refused(f"{name.__name__} of floating-point numbers")
+                raise RefusedError(f"{name.__name__} of floating-point numbers")
             return Number(kind, getattr(build, _OF_REALS[name])(a, b))
         if name in (ast.FloorDiv, ast.Mod):
             return Number(kind, self._floor(a, b, name is ast.Mod))
         flags = ("nsw",) if name in (ast.Add, ast.Sub, ast.Mult) else ()
         if name not in _OF_INTEGERS:
-            raise Refused(f"{name.__name__} of integers")
+            raise RefusedError(f"{name.__name__} of integers")
         return Number(kind, getattr(build, _OF_INTEGERS[name])(a, b, flags=flags))
 
     def _floor(self, a: ir.Value, b: ir.Value, remainder: bool) -> ir.Value:
@@ -183,7 +188,7 @@ class Instructions:
             return self.either([self.compare(ast.Eq(), left, one) for one in right])
         if isinstance(left, tuple) and isinstance(right, tuple):
             if not isinstance(operation, ast.Eq) or len(left) != len(right):
-                raise Refused("tuples are compared by == only, with others of their length")
+                raise RefusedError("tuples are compared by == only, with others of their length")
             return self.both([self.compare(operation, a, b) for a, b in zip(left, right, strict=True)])
         sign, evaluate = _COMPARISONS[type(operation)]
         if is_known(left) and is_known(right):
@@ -257,8 +262,12 @@ class Instructions:
         if array.kind in KINDS:
             return Number(array.kind, found)
         if not isinstance(array.kind, types.Integer):
-            raise Refused(f"arrays of {array.kind}")
-        longer = found if found.type == INDEX else (self.builder.sext if array.kind.signed else self.builder.zext)(found, INDEX)
+            raise RefusedError(f"arrays of {array.kind}")
+        longer = (
+            found
+            if found.type == INDEX
+            else (self.builder.sext if array.kind.signed else self.builder.zext)(found, INDEX)
+        )
         return Number(types.int64, longer)
 
     def sliced(self, array: Array, low: Any, high: Any) -> Array:
@@ -276,7 +285,7 @@ class Instructions:
     def fill(self, array: Array, value: Any) -> None:
         """Write a number to all elements of a C-contiguous array."""
         if array.strides is not None:
-            raise Refused("only C-contiguous arrays are filled")
+            raise RefusedError("only C-contiguous arrays are filled")
         given, count = self.cast(value, array.kind), ir.Constant(INDEX, 1)
         for length in array.shape:
             count = self.builder.mul(count, length, flags=("nsw",))
@@ -286,7 +295,7 @@ class Instructions:
     def copied(self, array: Array) -> Array:
         """A copy of a C-contiguous array."""
         if array.strides is not None:
-            raise Refused("only C-contiguous arrays are copied")
+            raise RefusedError("only C-contiguous arrays are copied")
         made = self._allocated(types.Array(array.kind, len(array.shape), "C"), list(array.shape))
         count = ir.Constant(INDEX, 1)
         for length in array.shape:
@@ -307,7 +316,7 @@ class Instructions:
 
     def _allocated(self, of: Any, lengths: list[ir.Value]) -> Array:
         if self.is_apart:
-            raise Refused("a function of its own makes no arrays")
+            raise RefusedError("a function of its own makes no arrays")
         if self.context is None:  # only types are of interest
             return Array(of.dtype, ir.Constant(KINDS[of.dtype].as_pointer(), None), tuple(lengths), None, lengths[0])
         from numba.np.arrayobj import _empty_nd_impl
@@ -370,7 +379,7 @@ def entering(to: Instructions, kind: Any, value: ir.Value) -> Any:
     if isinstance(kind, types.BaseTuple):
         parts = cgutils.unpack_tuple(to.builder, value)
         return tuple(entering(to, one, part) for one, part in zip(kind, parts, strict=True))
-    raise Refused(f"an argument of type {kind}")
+    raise RefusedError(f"an argument of type {kind}")
 
 
 def leaving(to: Instructions, kind: Any, value: Any) -> Any:
@@ -382,7 +391,7 @@ def leaving(to: Instructions, kind: Any, value: Any) -> Any:
         return to.context.make_tuple(to.builder, kind, parts)
     if isinstance(kind, types.Array):
         if value.owner is None:
-            raise Refused("only whole arrays that were made here are returned, by the name that they were given")
+            raise RefusedError("only whole arrays that were made here are returned, by the name that they were given")
         record = to.builder.load(value.owner)
         to.context.nrt.incref(to.builder, kind, record)
         return record
@@ -400,69 +409,34 @@ def for_numba(emit: Callable[..., Any]) -> Callable[..., Any]:
     return generate
 
 
-# --- functions --------------------------------------------------------------------------------------------------------
+# --- values of functions ---------------------------------------------------------------------------------------------
 
 
-def _extreme(sign: str) -> Callable[..., Any]:
-    """`min` or `max`: a later value replaces an earlier one if it is beyond it, as in Numba."""
-
-    def emit(to: Instructions, *values: Any) -> Any:
-        if all(map(is_known, values)):
-            return (min if sign == "<" else max)(values)
-        kind = to.common(*values)
-        found, *others = (to.cast(value, kind) for value in values)
-        compare = to.builder.fcmp_ordered if kind in types.real_domain else to.builder.icmp_signed
-        for other in others:
-            found = to.builder.select(compare(sign, other, found), other, found)
-        return Number(kind, found)
-
-    return emit
+def described(value: Any) -> Any:
+    """What a function has to be written for: kinds of numbers and arrays, and what is known."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(described, value))
+    if isinstance(value, Array):
+        return value.kind, len(value.shape), value.strides is None
+    return value.kind if isinstance(value, Number) else repr(value)
 
 
-def _library(name: str) -> Callable[..., Any]:
-    """A function of a real number that LLVM has an instruction for."""
-
-    def emit(to: Instructions, value: Any) -> Any:
-        number = to.number(value)
-        kind = number.kind if number.kind in types.real_domain else types.float64
-        declared = to.builder.module.declare_intrinsic(f"llvm.{name}", [KINDS[kind]])
-        return Number(kind, to.builder.call(declared, [to.cast(number, kind)]))
-
-    return emit
+def values_in(value: Any) -> list[ir.Value]:
+    """All that has to be handed over to a function."""
+    if isinstance(value, (list, tuple)):
+        return [one for part in value for one in values_in(part)]
+    if isinstance(value, Array):
+        return [value.data, *value.shape, *(value.strides or ())]
+    return [value.value] if isinstance(value, Number) else []
 
 
-def _absolute(to: Instructions, value: Any) -> Any:
-    number = to.number(value)
-    if number.kind in types.real_domain:
-        return _library("fabs")(to, number)
-    below = to.builder.icmp_signed("<", number.value, ir.Constant(number.value.type, 0))
-    return Number(number.kind, to.builder.select(below, to.negative(number).value, number.value))
-
-
-def _is_finite(to: Instructions, value: Any) -> Any:
-    size = _library("fabs")(to, value)
-    return Number(types.boolean, to.builder.fcmp_ordered("<", size.value, to.cast(float("inf"), size.kind)))
-
-
-def _cast_to(kind: Any) -> Callable[..., Any]:
-    return lambda to, value: Number(kind, to.cast(value, kind))
-
-
-def _full(value: float | None) -> Callable[..., Any]:
-    return lambda to, shape, kind=types.float64: to.made_array(shape, kind, value)
-
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    min: _extreme("<"),
-    max: _extreme(">"),
-    abs: _absolute,
-    len: lambda to, array: Number(types.int64, array.shape[0]) if isinstance(array, Array) else len(array),
-    np.sqrt: _library("sqrt"),
-    np.floor: _library("floor"),
-    np.isfinite: _is_finite,
-    np.empty: _full(None),
-    np.zeros: _full(0.0),
-    np.ones: _full(1.0),
-    np.full: lambda to, shape, value: to.made_array(shape, types.float64, value),
-    **{function: _cast_to(kind) for function, kind in CASTS.items()},
-}
+def renewed(value: Any, parts: Any) -> Any:
+    """The same value, of what a function was handed over."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(renewed(one, parts) for one in value)
+    if isinstance(value, Array):
+        data, shape = next(parts), tuple(next(parts) for _ in value.shape)
+        return Array(
+            value.kind, data, shape, None if value.strides is None else tuple(next(parts) for _ in value.shape)
+        )
+    return Number(value.kind, next(parts)) if isinstance(value, Number) else value

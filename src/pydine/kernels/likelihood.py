@@ -29,7 +29,6 @@ of the last hidden units (a head of their own, as in the paper).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pydine.kernels.arithmetic import check, exp, like
 from pydine.kernels.compilation import compiled
@@ -45,7 +44,6 @@ from pydine.kernels.layers import (
     load,
     outputs,
 )
-from pydine.types import FloatArray
 
 _compiled = compiled()
 

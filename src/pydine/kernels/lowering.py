@@ -1,6 +1,7 @@
 """How the syntax tree of a kernel becomes LLVM's instructions; see `instructions` for its language."""
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc"
+# Numba calls with its own types, and a method for each kind of node finds its own.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,arg-type,call-overload,union-attr,attr-defined"
 
 from __future__ import annotations
 
@@ -9,55 +10,65 @@ import builtins
 import inspect
 import textwrap
 from collections.abc import Callable
-from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.core.registry import CPUDispatcher
-from numba.extending import intrinsic
 
-from pydine.kernels.instructions import BIT, FUNCTIONS, INDEX, KINDS, Array, Instructions, Number, Refused, Slot, entering, is_known, leaving
+from pydine.kernels.functions import FUNCTIONS
+from pydine.kernels.instructions import (
+    BIT,
+    INDEX,
+    KINDS,
+    Array,
+    Instructions,
+    Number,
+    RefusedError,
+    Slot,
+    described,
+    is_known,
+    renewed,
+    values_in,
+)
+from pydine.kernels.variables import Variables
 
 EMITTERS: dict[Any, Callable[..., Any]] = dict(FUNCTIONS)  # functions that emit instructions; `arithmetic` adds some
 VARIANTS: dict[Any, dict[Any, Any]] = {}  # and those with a body for each kind of number
 
 
-@lru_cache(maxsize=None)
+@cache
 def tree(function: Any) -> ast.FunctionDef:
     """The syntax tree of a function."""
     found = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     if not isinstance(found, ast.FunctionDef):
-        raise Refused(f"{function} is not a function")
+        raise RefusedError(f"{function} is not a function")
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def assigned(function: Any) -> frozenset[str]:
     """The names that a function assigns to."""
     return frozenset(n.id for n in ast.walk(tree(function)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
-class Lowering:
+class Lowering(Variables):
     """One function, within the instructions of the kernel that it is part of."""
 
     def __init__(self, function: Any, to: Instructions) -> None:
-        self.function, self.to, self.builder = function, to, to.builder
-        self.names: dict[str, Any] = {}
-        self.loops: list[tuple[Any, Any]] = []
-        self.exit: Any = None
         free = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
-        self.outside = {**vars(builtins), **function.__globals__, **free}
+        super().__init__(to, {**vars(builtins), **function.__globals__, **free})
+        self.function, self.exit = function, None
+        self.loops: list[tuple[Any, Any]] = []
 
     def call(self, arguments: list[Any]) -> Any:
         """The function's instructions, and what it returns."""
         definition = tree(self.function)
         parameters = [one.arg for one in definition.args.args]
         if len(parameters) != len(arguments):
-            raise Refused(f"{self.function.__name__} has {len(parameters)} arguments, not {len(arguments)}")
+            raise RefusedError(f"{self.function.__name__} has {len(parameters)} arguments, not {len(arguments)}")
         for name, value in zip(parameters, arguments, strict=True):
             if name in assigned(self.function):
                 self.assign(name, value)
@@ -84,11 +95,11 @@ class Lowering:
         for statement in statements:
             handle = getattr(self, f"on_{type(statement).__name__}", None)
             if handle is None:
-                raise Refused(f"{type(statement).__name__} in {self.function.__name__}, line {statement.lineno}")
+                raise RefusedError(f"{type(statement).__name__} in {self.function.__name__}, line {statement.lineno}")
             try:
                 if handle(statement):
                     return True
-            except Refused as error:
+            except RefusedError as error:
                 if not error.args[0].endswith("]"):
                     error.args = (f"{error.args[0]} [{self.function.__name__}: {ast.unparse(statement)[:80]}]",)
                 raise
@@ -120,39 +131,39 @@ class Lowering:
         elif isinstance(target, ast.Tuple):
             values = self.unpacked(value)
             if len(values) != len(target.elts):
-                raise Refused(f"{len(values)} values for {len(target.elts)} names")
+                raise RefusedError(f"{len(values)} values for {len(target.elts)} names")
             for one, part in zip(target.elts, values, strict=True):
                 self.store(one, part)
         elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
             if target.slice.lower or target.slice.upper:
-                raise Refused("only whole arrays are filled")
+                raise RefusedError("only whole arrays are filled")
             self.to.fill(self.value(target.value), value)
         else:
             array, indices = self.place(target)
             if len(indices) != len(array.shape):
-                raise Refused("rows are not assigned to")
+                raise RefusedError("rows are not assigned to")
             self.builder.store(self.to.cast(value, array.kind), self.to.element(array, indices))
 
     def unpacked(self, value: Any) -> tuple[Any, ...]:
         """The parts of a tuple; of an array of two entries, say, these."""
         if not isinstance(value, tuple):
-            raise Refused("only tuples are unpacked")
+            raise RefusedError("only tuples are unpacked")
         return value
 
     def place(self, node: Any) -> tuple[Array, list[Any]]:
         """The array and the indices of an element."""
         array = self.value(node.value)
         if not isinstance(array, Array):
-            raise Refused(f"{ast.unparse(node.value)} is not an array")
+            raise RefusedError(f"{ast.unparse(node.value)} is not an array")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return array, [self.value(part) for part in parts]
 
     def on_For(self, node: ast.For) -> bool:
         call = node.iter
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
-            raise Refused("for runs over range only")
+            raise RefusedError("for runs over range only")
         if node.orelse or not isinstance(node.target, ast.Name):
-            raise Refused("for has one name, and no else")
+            raise RefusedError("for has one name, and no else")
         given = [self.value(one) for one in call.args]
         begin, end, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
         if all(map(is_known, given)) and self.selects_known(node):
@@ -178,7 +189,9 @@ class Lowering:
         """A loop over whole numbers; a step that is not constant is positive."""
         build = self.builder
         first, last, each = map(self.to.index, (begin, end, step))
-        head, inside, onwards, after = (build.append_basic_block(f"for.{name}") for name in ("head", "body", "next", "end"))
+        head, inside, onwards, after = (
+            build.append_basic_block(f"for.{name}") for name in ("head", "body", "next", "end")
+        )
         self.slot(node.target.id, Number(types.int64, first))
         before = build.block
         build.branch(head)
@@ -198,7 +211,7 @@ class Lowering:
         build.position_at_end(after)
 
     def marked(self, jump: Any) -> None:
-        """Ask LLVM to leave a loop as it is, but for vectors: unrolled, it takes twice as long to compile, and to run no less."""
+        """Ask LLVM to use vectors, but not to unroll: that takes twice as long to compile, and is no faster."""
         module = self.builder.module
         loop = module.add_metadata([module.add_metadata(["llvm.loop.unroll.disable"])])
         loop.operands = (loop, *loop.operands)
@@ -249,76 +262,13 @@ class Lowering:
             build.unreachable()
         return all(gone)
 
-    # --- names ---
-
-    def slot(self, name: str, value: Any) -> Any:
-        """The place of a variable, which is made for its first value."""
-        found = self.names.get(name)
-        if not isinstance(found, Slot):
-            found = self.names[name] = self.new_slot(value)
-        return found
-
-    def new_slot(self, value: Any) -> Any:
-        if isinstance(value, tuple):
-            return Slot(tuple(self.new_slot(one) for one in value), ())
-        if isinstance(value, Array):
-            parts = (value.data, *value.shape, *(value.strides or ()))
-            return Slot(tuple(cgutils.alloca_once(self.builder, one.type) for one in parts), value)
-        if value is None or isinstance(value, (np.ndarray, type)):
-            return value
-        number = self.to.number(value)
-        return Slot((cgutils.alloca_once(self.builder, number.value.type),), number)
-
-    def assign(self, name: str, value: Any) -> None:
-        """Give a variable a value."""
-        self.write(name, self.slot(name, value), value)
-
-    def write(self, name: str, slot: Any, value: Any) -> None:
-        if not isinstance(slot, Slot):
-            return
-        if slot.like == ():
-            for place, one in zip(slot.parts, value, strict=True):
-                self.write(name, place, one)
-        elif isinstance(slot.like, Array):
-            if not isinstance(value, Array) or value.kind != slot.like.kind or len(value.shape) != len(slot.like.shape):
-                raise Refused(f"{name} becomes an array of another type")
-            if value.owner is not slot.like.owner:
-                self.names[name] = replace(slot, like=replace(slot.like, owner=None))
-            for place, one in zip(slot.parts, (value.data, *value.shape, *(value.strides or ())), strict=True):
-                self.builder.store(one, place)
-        else:
-            kind = slot.like.kind
-            if self.to.common(Number(kind, slot.like.value), value) != kind:
-                raise Refused(f"{name} begins as {kind}, and becomes {self.to.number(value).kind}")
-            self.builder.store(self.to.cast(value, kind), slot.parts[0])
-
-    def read(self, name: str) -> Any:
-        """The value of a variable, or of a name from outside."""
-        if name in self.names:
-            return self.loaded(self.names[name])
-        if name not in self.outside:
-            raise Refused(f"{name} is not known")
-        return self.outside[name]
-
-    def loaded(self, slot: Any) -> Any:
-        if not isinstance(slot, Slot):
-            return slot
-        if slot.like == ():
-            return tuple(map(self.loaded, slot.parts))
-        found = [self.builder.load(part) for part in slot.parts]
-        if isinstance(slot.like, Number):
-            return Number(slot.like.kind, found[0])
-        axes = len(slot.like.shape)
-        strides = tuple(found[1 + axes :]) or None
-        return Array(slot.like.kind, found[0], tuple(found[1 : 1 + axes]), strides, slot.like.owner)
-
     # --- expressions ---
 
     def value(self, node: Any) -> Any:
         """The value of an expression."""
         handle = getattr(self, f"of_{type(node).__name__}", None)
         if handle is None:
-            raise Refused(f"{type(node).__name__}")
+            raise RefusedError(f"{type(node).__name__}")
         return handle(node)
 
     def truth(self, node: ast.expr) -> ir.Value:
@@ -341,8 +291,12 @@ class Lowering:
         if isinstance(node.op, ast.USub):
             return self.to.negative(value)
         if not isinstance(node.op, ast.Not):
-            raise Refused(type(node.op).__name__)
-        return not value if is_known(value) else Number(types.boolean, self.builder.not_(self.to.cast(value, types.boolean)))
+            raise RefusedError(type(node.op).__name__)
+        return (
+            not value
+            if is_known(value)
+            else Number(types.boolean, self.builder.not_(self.to.cast(value, types.boolean)))
+        )
 
     def of_Compare(self, node: ast.Compare) -> Any:
         values = list(map(self.value, (node.left, *node.comparators)))
@@ -411,7 +365,7 @@ class Lowering:
         if node.attr == "shape":
             return tuple(Number(types.int64, length) for length in value.shape)
         if node.attr not in ("ndim", "dtype"):
-            raise Refused(f"the attribute {node.attr} of an array")
+            raise RefusedError(f"the attribute {node.attr} of an array")
         return len(value.shape) if node.attr == "ndim" else value.kind
 
     def of_Subscript(self, node: ast.Subscript) -> Any:
@@ -424,7 +378,7 @@ class Lowering:
         if not slices:
             return self.to.load(base, indices)
         if len(slices) > 1 or parts[-1] is not slices[0] or slices[0].step is not None:
-            raise Refused("one slice, after all indices, and without a step")
+            raise RefusedError("one slice, after all indices, and without a step")
         low, high = (None if one is None else self.value(one) for one in (slices[0].lower, slices[0].upper))
         return self.to.sliced(self.to.load(base, indices) if indices else base, low, high)
 
@@ -433,7 +387,7 @@ class Lowering:
             owner = self.value(node.func.value)
             if isinstance(owner, Array):
                 if node.func.attr != "copy":
-                    raise Refused(f"the method {node.func.attr}")
+                    raise RefusedError(f"the method {node.func.attr}")
                 return self.to.copied(owner)
         called, given = self.value(node.func), [self.value(one) for one in node.args]
         given += [self.value(one.value) for one in node.keywords]
@@ -448,9 +402,8 @@ class Lowering:
                 return self.apart(kernel, given)
             called = kernel
         if not inspect.isfunction(called):
-            raise Refused(f"a call of {ast.unparse(node.func)}")
+            raise RefusedError(f"a call of {ast.unparse(node.func)}")
         return Lowering(called, self.to).call(given)
-
 
     def apart(self, kernel: Any, given: list[Any]) -> Any:
         """A call of a kernel whose instructions stand only once, in a function of their own that returns a number."""
@@ -484,104 +437,6 @@ class Lowering:
         return result
 
 
-def described(value: Any) -> Any:
-    """What a function has to be written for: kinds of numbers and arrays, and what is known."""
-    if isinstance(value, (list, tuple)):
-        return tuple(map(described, value))
-    if isinstance(value, Array):
-        return value.kind, len(value.shape), value.strides is None
-    return value.kind if isinstance(value, Number) else repr(value)
-
-
-def values_in(value: Any) -> list[ir.Value]:
-    """All that has to be handed over to a function."""
-    if isinstance(value, (list, tuple)):
-        return [one for part in value for one in values_in(part)]
-    if isinstance(value, Array):
-        return [value.data, *value.shape, *(value.strides or ())]
-    return [value.value] if isinstance(value, Number) else []
-
-
-def renewed(value: Any, parts: Any) -> Any:
-    """The same value, of what a function was handed over."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(renewed(one, parts) for one in value)
-    if isinstance(value, Array):
-        data, shape = next(parts), tuple(next(parts) for _ in value.shape)
-        return Array(value.kind, data, shape, None if value.strides is None else tuple(next(parts) for _ in value.shape))
-    return Number(value.kind, next(parts)) if isinstance(value, Number) else value
-
-
 def is_plain(node: ast.expr) -> bool:
     """Whether evaluating an expression early does no harm: it reads no element and calls nothing but comparisons."""
     return not any(isinstance(one, (ast.Subscript, ast.Call, ast.Div, ast.FloorDiv)) for one in ast.walk(node))
-
-
-# --- kernels as Numba's functions -------------------------------------------------------------------------------------
-
-
-def direct(function: Any) -> Any:
-    """A function for Numba to compile that consists of a kernel's instructions, with the kernel's names.
-
-    Raises
-    ------
-    Refused
-        When it is compiled, if the kernel is not written in the language.
-    """
-
-    @intrinsic
-    def instructions(typing_context, arguments):
-        returned = _returned(function, arguments)
-
-        def generate(context, builder, signature, given):
-            parts = cgutils.unpack_tuple(builder, given[0])
-            made: list[Any] = []
-            to = Instructions(context, builder, made, {})
-            values = [entering(to, kind, part) for kind, part in zip(arguments, parts, strict=True)]
-            result = leaving(to, returned, Lowering(function, to).call(values))
-            for kind, place in made:
-                context.nrt.decref(builder, kind, builder.load(place))
-            return result
-
-        return returned(arguments), generate
-
-    names = [one.arg for one in tree(function).args.args]
-    source = f"def {function.__name__}({', '.join(names)}):\n    return instructions(({', '.join(names)},))"
-    scope: dict[str, Any] = {"instructions": instructions, "__name__": function.__module__}
-    exec(compile(source, function.__code__.co_filename, "exec"), scope)
-    found = scope[function.__name__]
-    found.__code__ = found.__code__.replace(co_firstlineno=function.__code__.co_firstlineno)
-    found.__doc__, found.__module__, found.__wrapped__ = function.__doc__, function.__module__, function
-    return found
-
-
-@lru_cache(maxsize=None)
-def _returned(function: Any, arguments: Any) -> Any:
-    """The type of what a kernel returns: its instructions are written once, and thrown away."""
-    module = ir.Module()
-    place = ir.Function(module, ir.FunctionType(ir.VoidType(), []), "types")
-    to = Instructions(None, ir.IRBuilder(place.append_basic_block("entry")), [], {})
-    return _type_of(to, Lowering(function, to).call([_stand_in(one) for one in arguments]))
-
-
-def _stand_in(kind: Any) -> Any:
-    """A value of one of Numba's types, of which only the type counts."""
-    if isinstance(kind, types.Array):
-        element = KINDS.get(kind.dtype) or ir.IntType(kind.dtype.bitwidth)
-        some = tuple(ir.Constant(INDEX, ir.Undefined) for _ in range(kind.ndim))
-        pointer = ir.Constant(element.as_pointer(), None)
-        return Array(kind.dtype, pointer, some, None if kind.layout == "C" else some)
-    if isinstance(kind, types.BaseTuple):
-        return tuple(map(_stand_in, kind))
-    number = kind if kind in types.real_domain or isinstance(kind, types.Boolean) else types.int64
-    return Number(number, ir.Constant(KINDS[number], ir.Undefined))
-
-
-def _type_of(to: Instructions, value: Any) -> Any:
-    if value is None:
-        return types.none
-    if isinstance(value, tuple):
-        return types.Tuple([_type_of(to, one) for one in value])
-    if isinstance(value, Array):
-        return types.Array(value.kind, len(value.shape), "C")
-    return to.number(value).kind

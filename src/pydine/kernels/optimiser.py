@@ -23,7 +23,6 @@ SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright
 NOTHING: FloatArray = np.empty(0)
 
 
-
 def _of(target: str) -> str:
     """The signature of `search` for a target of points, or of steps."""
     numbers = f"f8[::1], f8[::1], i8[::1], i8[::1], i8, b1, {target}, f4[:,::1], {target}, f4[:,::1]"
@@ -115,9 +114,7 @@ def search(
     _copy(start, theta)
     _copy(start, rounded)
     if iterations == 0:
-        return 0, blocked_likelihood(
-            rounded, sizes, activations, groups, skip, target, blocks, densities, grad, space
-        )
+        return 0, blocked_likelihood(rounded, sizes, activations, groups, skip, target, blocks, densities, grad, space)
     trial, trial_grad, direction = np.empty(p), np.empty(p), np.empty(p)
     steps, changes, rho, alpha = (
         np.zeros((MEMORY, p)),
@@ -235,7 +232,20 @@ def maximise(
     best, last, grad = np.empty((3, len(start)))
     data = (target, context, held_target, held_context)
     steps, _ = search(
-        start, decay, sizes, activations, groups, skip, *data, iterations, tolerance, patience, best, last, NOTHING, grad
+        start,
+        decay,
+        sizes,
+        activations,
+        groups,
+        skip,
+        *data,
+        iterations,
+        tolerance,
+        patience,
+        best,
+        last,
+        NOTHING,
+        grad,
     )
     return best, last, steps
 
@@ -267,8 +277,5 @@ def log_likelihood(
     start = np.asarray(theta, dtype=np.float64)
     data = (target, context, target[..., :0], context[:, :0])
     best, last = np.empty((2, len(start)))
-    _, result = search(
-        start, start, sizes, activations, groups, skip, *data, 0, 0.0, 0, best, last, densities, grad
-    )
+    _, result = search(start, start, sizes, activations, groups, skip, *data, 0, 0.0, 0, best, last, densities, grad)
     return float(result)
-

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.kernels.likelihood import components
-from pydine.kernels.optimiser import log_likelihood
 from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quantiles
+from pydine.kernels.optimiser import log_likelihood
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.codes import Sums
 from pydine.units.network import Network

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pydine import DINE, independence_test, mutual_information, pointwise_information
-from pydine.bases import flow as module
+from pydine.bases import stack as module
 from pydine.bases.average import averaged
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase

@@ -141,7 +141,7 @@ def test_a_name_of_two_megabytes(tmp_path):
 def test_a_line_without_end(tmp_path):
     path = tmp_path / "line.csv"
     path.write_text("x," * (HEAD // 2 + 1))
-    assert "a first line of more than 16 MiB, which is no header" in refusal(path)
+    assert "a first line of more than 16 MiB, which cannot be a header" in refusal(path)
 
 
 def test_an_empty_first_name_is_kept(tmp_path):

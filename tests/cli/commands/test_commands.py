@@ -189,5 +189,6 @@ def test_an_interrupt_is_one_line(folder):
             done.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 done.wait(5)
-        assert done.stderr.read().split() == b"pydine: interrupted.".split()
+        # On a slow machine lines before it say how far reading has come.
+        assert done.stderr.read().splitlines()[-1] == b"pydine: interrupted."
     assert done.returncode == 130

@@ -85,7 +85,7 @@ def test_corr(folder):
 
 
 def test_rows(folder):
-    assert "96 rows show 0.05 nats" in process(folder, "rows", "--nats", "0.05").stdout
+    assert "103 rows show 0.05 nats" in process(folder, "rows", "--nats", "0.05").stdout
     record = json.loads(process(folder, "rows", "--n", "442", "--json").stdout)
     assert record["information"] == pytest.approx(pydine.detectable_information(442).information)
     assert "give one of the two" in process(folder, "rows", code=2).stderr

@@ -98,10 +98,10 @@ def test_a_label_determines_what_it_is_part_of(rng):
     country = np.repeat(np.arange(100), 8)
     continent = rng.integers(5, size=100)[country]
     names = [np.char.add(letter, codes.astype(str)) for letter, codes in (("a", country), ("b", continent))]
-    with pytest.warns(UserWarning, match="Few rows a label"):
+    with pytest.warns(UserWarning, match="Few rows per label"):
         question = read_question(names[1], rng.random(800), names[0])
     assert determined(question, Workshop(question.table, LadderSettings())) == {0}
     shares = np.bincount(continent) / 800
-    with pytest.warns(UserWarning, match="Few rows a label"):
+    with pytest.warns(UserWarning, match="Few rows per label"):
         found = pydine.mutual_information(names[0], names[1])
     assert found.value == pytest.approx(-(shares * np.log(shares)).sum(), abs=0.01)

@@ -23,11 +23,10 @@ import pydine
 from pydine.experiments.measure import measured
 from pydine.inputs import streams
 from pydine.inputs.streams import SAMPLE_ROWS
-from pydine.kernels.compilation import compile_all
 from pydine.latents.flows import Latents
 from pydine.nulls.tiles import Tiles
 from pydine.units.ladder import LadderSettings
-from pydine.work.execution import _groups
+from pydine.work.execution import _groups, ensure_compiled
 from pydine.work.parcels import Job
 from pydine.work.tasks import A_COLUMN, A_ROW, A_UNIT, UnitTask, fit_task
 from pydine.work.threads import one_thread
@@ -84,7 +83,7 @@ def say(text: str) -> None:
 
 
 def measure() -> tuple[Costs, list[float]]:
-    compile_all()
+    ensure_compiled()
     lines, seconds, sizes = [], {}, []
     for dz in {dz for _, dz in SIZES}:  # what is compiled, or read, the first time that it is used
         fit_task(task(1000, dz, EACH + 1))

@@ -167,7 +167,7 @@ def main() -> None:
 
     console = Console(width=width_of(sys.stdout))
     table = load_table()
-    waiting = console.status("Estimating (the very first run also compiles, for some seconds) ...")
+    waiting = console.status("Estimating (the very first run also compiles, which takes longer) ...")
     with waiting, measured() as cost:
         rows = estimate_rows(table)
     show(console, rows, cost.seconds)

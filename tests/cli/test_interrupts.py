@@ -45,7 +45,7 @@ else:
 RUN = ["mi", "data.csv", "-x", "x", "-y", "y", "-z", "z"]
 PHASES = {
     "reading": (["pydine.inputs.files.frame", "TableFile.read", "sleep"], RUN),
-    "compilation": (["pydine.kernels.compilation", "Kernel.compile", "sleep"], RUN),
+    "compilation": (["pydine.work.execution", "fit_ladder", ""], RUN),
     "fitting": (["pydine.work.tasks", "fit_ladder", ""], RUN),
     "fitting in threads": (["pydine.work.tasks", "fit_ladder", ""], [*RUN, "--jobs", "2"]),
     "permutations": (

@@ -12,9 +12,8 @@ from scipy.stats import norm
 import reference
 from pydine.kernels.densities import HIGHEST_LOG_SCALE, LOWEST_LOG_SCALE
 from pydine.kernels.layers import RELU, TANH
-from pydine.kernels.likelihood import components
+from pydine.kernels.likelihood import components, log_likelihood
 from pydine.kernels.normal import add_tails
-from pydine.kernels.optimiser import log_likelihood
 from pydine.units.network import Network
 from pydine.units.unit import FittedUnit, Model, identity
 from reference import NETWORKS, parameters, rows

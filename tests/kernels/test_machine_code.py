@@ -78,7 +78,7 @@ def test_code_that_others_could_have_written_is_not_run(kept):
 def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, mode):
     """Wherever it is: here NUMBA_CACHE_DIR names it."""
     (tmp_path / "cache").mkdir()
-    code = "from pydine.kernels.compilation import compiled\n@compiled('int64')\ndef double(x):\n    return 2 * x\n"
+    code = "from pydine.kernels.compilation import compiled\n@compiled()\ndef double(x):\n    return 2 * x\n"
     (tmp_path / "doubling.py").write_text(code + "print(double(3), double._cache.cache_path)")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path)}
     environment |= {"TMPDIR": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "own")}
@@ -220,8 +220,7 @@ def test_functions_compile_there(environment, tmp_path, obstacle):
 @pytest.mark.slow
 def test_doctor_counts_damaged_files(environment):
     subprocess.run([sys.executable, "-c", COMPILE], env=environment, check=True, cwd="/")
-    record = doctor(environment)  # one kernel is compiled, the others are not
-    assert (record["compiled"], record["cache_files"], record["cache_damaged"]) == (False, 1, 0)
+    assert (doctor(environment)["compiled"], doctor(environment)["cache_damaged"]) == (True, 0)
     (file,) = [file for file in files_of(environment["TMPDIR"]) if file.suffix == ".code"]
     file.write_bytes(file.read_bytes()[:-1])
     record = doctor(environment)

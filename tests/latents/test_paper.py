@@ -14,7 +14,7 @@ from scipy.stats import norm
 from pydine import DINE
 from pydine.inputs.table import Question
 from pydine.kernels.layers import IDENTITY, RELU
-from pydine.kernels.optimiser import log_likelihood
+from pydine.kernels.likelihood import log_likelihood
 from pydine.latents import paper
 from pydine.latents.paper import PaperSettings, fit_paper_flow
 from pydine.units.network import Network

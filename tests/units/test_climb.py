@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import norm
 
-from pydine.sampling import INDEPENDENT
 from pydine.kernels.mixing import best_mixture
+from pydine.sampling import INDEPENDENT
 from pydine.units.climb import climb, needed_of
 from pydine.units.folds import Fold
 from pydine.units.ladder import fit_ladder

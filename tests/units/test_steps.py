@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from pydine.kernels.optimiser import log_likelihood
+from pydine.kernels.likelihood import log_likelihood
 from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
 from pydine.units.network import Network
 from pydine.units.steps import FARTHEST_CUT, marginal_log_density, middles, negated

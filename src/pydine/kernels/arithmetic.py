@@ -18,16 +18,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from pydine.kernels.instructions import Array, Number, RefusedError, for_numba
-from pydine.kernels.lowering import EMITTERS, VARIANTS
-
 _f = np.float32
 # answer: bytes of a sum's accumulators, whose number affects its last digits: the widest vector there is, or two or
 # four narrower ones.
 LANE_BYTES = 64
 SQRT_HALF = 0.7071067811865476  # fact
-
-DOES_NOT_FIT = "arrays of a kernel do not fit each other"
 
 # --- doors ------------------------------------------------------------------------------------------------------------
 
@@ -44,20 +39,9 @@ def check(fits):
 def _check(fits):
     def evaluate(fits):
         if not fits:
-            raise ValueError(DOES_NOT_FIT)
+            raise ValueError("arrays of a kernel do not fit each other")
 
     return evaluate
-
-
-def _refuse(to, fits):
-    if to.is_apart:
-        raise RefusedError("a function of its own raises nothing")
-    if to.context is not None:
-        with to.builder.if_then(to.builder.not_(to.number(fits).value), likely=False):
-            to.context.call_conv.return_user_exc(to.builder, ValueError, (DOES_NOT_FIT,))
-
-
-EMITTERS[check] = _refuse
 
 
 # --- bits -------------------------------------------------------------------------------------------------------------
@@ -66,14 +50,13 @@ EMITTERS[check] = _refuse
 def _reinterpreted(before, after, as_after):
     """A function for compiled code that reinterprets the bits of one type as another; it needs no instruction."""
 
-    def emit(to, value):
-        return Number(after, to.builder.bitcast(to.cast(value, before), as_after))
-
     @intrinsic
     def cast(typing_context, value):
-        return after(before), for_numba(emit)
+        def generate(context, builder, signature, args):
+            return builder.bitcast(args[0], as_after)
 
-    EMITTERS[cast] = emit
+        return after(before), generate
+
     return cast
 
 
@@ -83,28 +66,28 @@ _double_from_bits = _reinterpreted(types.int64, types.float64, ir.DoubleType())
 _bits_from_double = _reinterpreted(types.float64, types.int64, ir.IntType(64))
 
 
-def _like(to, value, reference):
-    kind = reference.kind if isinstance(reference, Array) else to.number(reference).kind
-    kind = types.float32 if kind == types.float32 else types.float64
-    return Number(kind, to.cast(value, kind))
-
-
 @intrinsic
 def like(typing_context, value, reference):
     """A float64 as a number of the type of `reference`, or of its entries, so that float32 code stays float32."""
     kind = reference.dtype if isinstance(reference, types.Array) else reference
     kind = types.float32 if kind == types.float32 else types.float64
-    return kind(types.float64, reference), for_numba(_like)
 
+    def generate(context, builder, signature, args):
+        return args[0] if kind == types.float64 else builder.fptrunc(args[0], ir.FloatType())
 
-EMITTERS[like] = _like
+    return kind(types.float64, reference), generate
+
 
 # --- sums of products over fixed lanes --------------------------------------------------------------------------------
 
 
-def _row(to, array, index=None):
+def _row(context, builder, kind, value, index=None):
     """A pointer to the first entry of a C-contiguous vector, or of a row of a matrix, and its length."""
-    return (array.data if index is None else to.element(array, [index])), array.shape[-1]
+    array = context.make_array(kind)(context, builder, value)
+    if index is None:
+        return array.data, builder.extract_value(array.shape, 0)
+    width = builder.extract_value(array.shape, 1)
+    return builder.gep(array.data, [builder.mul(index, width)]), width
 
 
 def _tree_sum(builder, lanes, count):
@@ -149,78 +132,79 @@ def _emit_dots(builder, lefts, length, rights):
     return [builder.load(result) for result in results]
 
 
-def _dot(to, a, b):
-    left, length = _row(to, a)
-    return Number(a.kind, _emit_dots(to.builder, [left], length, [_row(to, b)[0]])[0])
-
-
 @intrinsic
 def dot(typing_context, a, b):
     """Sum of products of two C-contiguous vectors of one dtype and length."""
-    return a.dtype(a, b), for_numba(_dot)
 
+    def generate(context, builder, signature, args):
+        left, length = _row(context, builder, signature.args[0], args[0])
+        right, _ = _row(context, builder, signature.args[1], args[1])
+        return _emit_dots(builder, [left], length, [right])[0]
 
-def _row_sum(to, a, i):
-    (left, length), builder = _row(to, a, i), to.builder
-    kind = left.type.pointee
-    size = 4 if isinstance(kind, ir.FloatType) else 8
-    count = LANE_BYTES // size
-    vector = ir.VectorType(kind, count)
-    total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * count))
-    step = ir.Constant(length.type, count)
-    with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), length, step, length.type) as (place, _):
-        pointer = builder.bitcast(builder.gep(left, [place]), vector.as_pointer())
-        builder.store(builder.fadd(builder.load(total), builder.load(pointer, align=size)), total)
-    return Number(a.kind, _tree_sum(builder, builder.load(total), count))
+    return a.dtype(a, b), generate
 
 
 @intrinsic
 def row_sum(typing_context, a, i):
     """Sum of row i of a C-contiguous matrix whose width is a whole number of lanes: the kernels pad theirs."""
-    return a.dtype(a, types.intp), for_numba(_row_sum)
 
+    def generate(context, builder, signature, args):
+        left, length = _row(context, builder, signature.args[0], args[0], args[1])
+        kind = left.type.pointee
+        size = 4 if isinstance(kind, ir.FloatType) else 8
+        count = LANE_BYTES // size
+        vector = ir.VectorType(kind, count)
+        total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * count))
+        step = ir.Constant(length.type, count)
+        with cgutils.for_range_slice(builder, ir.Constant(length.type, 0), length, step, length.type) as (place, _):
+            pointer = builder.bitcast(builder.gep(left, [place]), vector.as_pointer())
+            builder.store(builder.fadd(builder.load(total), builder.load(pointer, align=size)), total)
+        return _tree_sum(builder, builder.load(total), count)
 
-def _row_dot(to, a, i, b, j):
-    left, length = _row(to, a, i)
-    return Number(a.kind, _emit_dots(to.builder, [left], length, [_row(to, b, j)[0]])[0])
+    return a.dtype(a, types.intp), generate
 
 
 @intrinsic
 def row_dot(typing_context, a, i, b, j):
     """Sum of products of row i of one C-contiguous matrix and row j of another, of one dtype and width."""
-    return a.dtype(a, types.intp, b, types.intp), for_numba(_row_dot)
+
+    def generate(context, builder, signature, args):
+        left, length = _row(context, builder, signature.args[0], args[0], args[1])
+        right, _ = _row(context, builder, signature.args[2], args[2], args[3])
+        return _emit_dots(builder, [left], length, [right])[0]
+
+    return a.dtype(a, types.intp, b, types.intp), generate
 
 
-def _four_rows(to, array, first):
+def _four_rows(context, builder, kind, value, first):
     """Pointers to four rows of a C-contiguous matrix, from the `first` on, and their length."""
-    start = to.index(first)
-    places = [Number(types.int64, to.builder.add(start, ir.Constant(start.type, k))) for k in range(4)]
-    return [to.element(array, [place]) for place in places], array.shape[1]
-
-
-def _row_dots(to, a, i, b, j):
-    left, length = _row(to, a, i)
-    return tuple(Number(a.kind, one) for one in _emit_dots(to.builder, [left], length, _four_rows(to, b, j)[0]))
+    places = [builder.add(first, ir.Constant(first.type, k)) for k in range(4)]
+    rows = [_row(context, builder, kind, value, place) for place in places]
+    return [pointer for pointer, _ in rows], rows[0][1]
 
 
 @intrinsic
 def row_dots(typing_context, a, i, b, j):
     """`row_dot` with each of the four rows j to j + 3, so that row i is read only once."""
-    return types.UniTuple(a.dtype, 4)(a, types.intp, b, types.intp), for_numba(_row_dots)
 
+    def generate(context, builder, signature, args):
+        left, length = _row(context, builder, signature.args[0], args[0], args[1])
+        rights, _ = _four_rows(context, builder, signature.args[2], args[2], args[3])
+        return context.make_tuple(builder, signature.return_type, _emit_dots(builder, [left], length, rights))
 
-def _tile_dots(to, a, i, b, j):
-    lefts, length = _four_rows(to, a, i)
-    return tuple(Number(a.kind, one) for one in _emit_dots(to.builder, lefts, length, _four_rows(to, b, j)[0]))
+    return types.UniTuple(a.dtype, 4)(a, types.intp, b, types.intp), generate
 
 
 @intrinsic
 def tile_dots(typing_context, a, i, b, j):
     """`row_dots` of each of the four rows i to i + 3, one after the other, so that all rows are read only once."""
-    return types.UniTuple(a.dtype, 16)(a, types.intp, b, types.intp), for_numba(_tile_dots)
 
+    def generate(context, builder, signature, args):
+        lefts, length = _four_rows(context, builder, signature.args[0], args[0], args[1])
+        rights, _ = _four_rows(context, builder, signature.args[2], args[2], args[3])
+        return context.make_tuple(builder, signature.return_type, _emit_dots(builder, lefts, length, rights))
 
-EMITTERS.update({dot: _dot, row_sum: _row_sum, row_dot: _row_dot, row_dots: _row_dots, tile_dots: _tile_dots})
+    return types.UniTuple(a.dtype, 16)(a, types.intp, b, types.intp), generate
 
 
 # --- exp and log ------------------------------------------------------------------------------------------------------
@@ -237,30 +221,33 @@ def exp(x):
     raise RuntimeError("only for compiled code")
 
 
-# e^x = 2^n e^r with |r| <= ln(2) / 2: Taylor polynomials, of degree 6 and 13, are exact to the last bit or two.
-def _exp_float32(x):
-    t = min(max(x, _f(-87.0)), _f(88.0)) * _f(1.44269504)
-    n = np.floor(t + _f(0.5))
-    r = (t - n) * _f(0.69314718)
-    p = _f(0.008333333) + r * _f(0.0013888889)
-    p = _f(0.16666667) + r * (_f(0.041666667) + r * p)
-    p = _f(1) + r * (_f(1) + r * (_f(0.5) + r * p))
-    return p * _float_from_bits(np.int32((np.int32(n) + np.int32(127)) << np.int32(23)))
+@overload(exp)
+def _exp(x):
+    # e^x = 2^n e^r with |r| <= ln(2) / 2: Taylor polynomials, of degree 6 and 13, are exact to the last bit or two.
+    def exp_float32(x):
+        t = min(max(x, _f(-87.0)), _f(88.0)) * _f(1.44269504)
+        n = np.floor(t + _f(0.5))
+        r = (t - n) * _f(0.69314718)
+        p = _f(0.008333333) + r * _f(0.0013888889)
+        p = _f(0.16666667) + r * (_f(0.041666667) + r * p)
+        p = _f(1) + r * (_f(1) + r * (_f(0.5) + r * p))
+        return p * _float_from_bits(np.int32((np.int32(n) + np.int32(127)) << np.int32(23)))
 
+    def exp_float64(x):
+        x = min(max(x, -708.0), 709.0)
+        # Adding 1.5 * 2^52 rounds to an integer, which is then in the last bits. Few vector units can convert a float64
+        # to an integer.
+        shifted = x * 1.4426950408889634 + 6755399441055744.0
+        n = shifted - 6755399441055744.0
+        r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10  # ln 2 in two parts: the first product is exact
+        p = 2.505210838544172e-08 + r * (2.08767569878681e-09 + r * 1.6059043836821613e-10)
+        p = 2.48015873015873e-05 + r * (2.7557319223985893e-06 + r * (2.755731922398589e-07 + r * p))
+        p = 0.008333333333333333 + r * (0.001388888888888889 + r * (0.0001984126984126984 + r * p))
+        p = 0.5 + r * (0.16666666666666666 + r * (0.041666666666666664 + r * p))
+        p = 1.0 + r * (1.0 + r * p)
+        return p * _double_from_bits((_bits_from_double(shifted) + 1023) << 52)
 
-def _exp_float64(x):
-    x = min(max(x, -708.0), 709.0)
-    # Adding 1.5 * 2^52 rounds to an integer, which is then in the last bits. Few vector units can convert a float64
-    # to an integer.
-    shifted = x * 1.4426950408889634 + 6755399441055744.0
-    n = shifted - 6755399441055744.0
-    r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10  # ln 2 in two parts: the first product is exact
-    p = 2.505210838544172e-08 + r * (2.08767569878681e-09 + r * 1.6059043836821613e-10)
-    p = 2.48015873015873e-05 + r * (2.7557319223985893e-06 + r * (2.755731922398589e-07 + r * p))
-    p = 0.008333333333333333 + r * (0.001388888888888889 + r * (0.0001984126984126984 + r * p))
-    p = 0.5 + r * (0.16666666666666666 + r * (0.041666666666666664 + r * p))
-    p = 1.0 + r * (1.0 + r * p)
-    return p * _double_from_bits((_bits_from_double(shifted) + 1023) << 52)
+    return exp_float32 if x == types.float32 else exp_float64
 
 
 def log(x):
@@ -268,29 +255,32 @@ def log(x):
     raise RuntimeError("only for compiled code")
 
 
-# x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); ln(1 + f) = 2 artanh(f / (2 + f)).
-def _log_float32(x):
-    bits = _bits_from_float(x)
-    e = np.int32((bits - np.int32(0x3F3504F3)) >> np.int32(23))
-    f = _float_from_bits(np.int32(bits - np.int32(e << np.int32(23)))) - _f(1)
-    s = f / (_f(2) + f)
-    q = s * s
-    p = _f(2) * s * (_f(1) + q * (_f(0.33333334) + q * (_f(0.2) + q * (_f(0.14285715) + q * _f(0.11111111)))))
-    return p + _f(0.69314718) * _f(e)
+@overload(log)
+def _log(x):
+    # x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); ln(1 + f) = 2 artanh(f / (2 + f)).
+    def log_float32(x):
+        bits = _bits_from_float(x)
+        e = np.int32((bits - np.int32(0x3F3504F3)) >> np.int32(23))
+        f = _float_from_bits(np.int32(bits - np.int32(e << np.int32(23)))) - _f(1)
+        s = f / (_f(2) + f)
+        q = s * s
+        p = _f(2) * s * (_f(1) + q * (_f(0.33333334) + q * (_f(0.2) + q * (_f(0.14285715) + q * _f(0.11111111)))))
+        return p + _f(0.69314718) * _f(e)
 
+    def log_float64(x):
+        bits = _bits_from_double(x)
+        e = (bits - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)
+        f = _double_from_bits(bits - (e << np.int64(52))) - 1.0
+        s = f / (2.0 + f)
+        q = s * s
+        p = 1.0 / 19.0 + q * (1.0 / 21.0 + q * (1.0 / 23.0))
+        p = 1.0 / 13.0 + q * (1.0 / 15.0 + q * (1.0 / 17.0 + q * p))
+        p = 1.0 / 7.0 + q * (1.0 / 9.0 + q * (1.0 / 11.0 + q * p))
+        p = q * (1.0 / 3.0 + q * (1.0 / 5.0 + q * p))
+        n = np.float64(e)
+        return n * 0.6931471803691238 + (2.0 * (s + s * p) + n * 1.9082149292705877e-10)
 
-def _log_float64(x):
-    bits = _bits_from_double(x)
-    e = (bits - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)
-    f = _double_from_bits(bits - (e << np.int64(52))) - 1.0
-    s = f / (2.0 + f)
-    q = s * s
-    p = 1.0 / 19.0 + q * (1.0 / 21.0 + q * (1.0 / 23.0))
-    p = 1.0 / 13.0 + q * (1.0 / 15.0 + q * (1.0 / 17.0 + q * p))
-    p = 1.0 / 7.0 + q * (1.0 / 9.0 + q * (1.0 / 11.0 + q * p))
-    p = q * (1.0 / 3.0 + q * (1.0 / 5.0 + q * p))
-    n = np.float64(e)
-    return n * 0.6931471803691238 + (2.0 * (s + s * p) + n * 1.9082149292705877e-10)
+    return log_float32 if x == types.float32 else log_float64
 
 
 # --- the normal distribution ----------------------------------------------------------------------------------------
@@ -337,49 +327,43 @@ def log_tail(x):
     raise RuntimeError("only for compiled code")
 
 
-def _log_tail_float32(x):
-    t = _f(2) / (_f(2) + x)
-    u = _f(4) * t - _f(2)
-    d, e = ERFC_FLOAT32[-1], _f(0)
-    for k in range(len(ERFC_FLOAT32) - 2, 0, -1):
-        d, e = u * d - e + ERFC_FLOAT32[k], d
-    return (_f(0.5) * u * d - e + ERFC_FLOAT32[0]) - x * x, t
+@overload(log_tail, inline="always")
+def _log_tail(x):
+    def evaluate_float32(x):
+        t = _f(2) / (_f(2) + x)
+        u = _f(4) * t - _f(2)
+        d, e = ERFC_FLOAT32[-1], _f(0)
+        for k in range(len(ERFC_FLOAT32) - 2, 0, -1):
+            d, e = u * d - e + ERFC_FLOAT32[k], d
+        return (_f(0.5) * u * d - e + ERFC_FLOAT32[0]) - x * x, t
+
+    def evaluate(x):
+        t = 2.0 / (2.0 + x)
+        u = 4.0 * t - 2.0
+        d, e = ERFC[-1], 0.0
+        for k in range(len(ERFC) - 2, 0, -1):  # Clenshaw's recurrence
+            d, e = u * d - e + ERFC[k], d
+        return (0.5 * u * d - e + ERFC[0]) - x * x, t
+
+    return evaluate_float32 if x == types.float32 else evaluate
 
 
-def _log_tail_float64(x):
-    t = 2.0 / (2.0 + x)
-    u = 4.0 * t - 2.0
-    d, e = ERFC[-1], 0.0
-    for k in range(len(ERFC) - 2, 0, -1):  # Clenshaw's recurrence
-        d, e = u * d - e + ERFC[k], d
-    return (0.5 * u * d - e + ERFC[0]) - x * x, t
-
-
-def upper_tail(x):
-    """Return 1 - Phi(z), the upper tail of the standard normal distribution, for x >= 0.
+def upper_tail(z):
+    """Return 1 - Phi(z), the upper tail of the standard normal distribution, for z >= 0.
 
     The relative error is 1e-14 in float64, and that of `exp` in float32.
     """
     raise RuntimeError("only for compiled code")
 
 
-def _upper_tail_float32(x):
-    log_ratio, t = log_tail(x * _f(SQRT_HALF))
-    return _f(0.5) * t * exp(log_ratio)
+@overload(upper_tail, inline="always")
+def _upper_tail(z):
+    def evaluate(z):
+        log_ratio, t = log_tail(z * SQRT_HALF)
+        return 0.5 * t * exp(log_ratio)
 
+    def evaluate_float32(z):
+        log_ratio, t = log_tail(z * _f(SQRT_HALF))
+        return _f(0.5) * t * exp(log_ratio)
 
-def _upper_tail_float64(x):
-    log_ratio, t = log_tail(x * SQRT_HALF)
-    return 0.5 * t * exp(log_ratio)
-
-
-def _in_both(function, single, double, inline):
-    """Give a function a body for float32, and one for all other numbers."""
-    VARIANTS[function] = {types.float32: single, types.float64: double}
-    overload(function, inline=inline)(lambda x: single if x == types.float32 else double)
-
-
-_in_both(exp, _exp_float32, _exp_float64, "never")
-_in_both(log, _log_float32, _log_float64, "never")
-_in_both(log_tail, _log_tail_float32, _log_tail_float64, "always")
-_in_both(upper_tail, _upper_tail_float32, _upper_tail_float64, "always")
+    return evaluate_float32 if z == types.float32 else evaluate

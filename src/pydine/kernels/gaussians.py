@@ -94,7 +94,7 @@ def _shared(terms, densities):
             terms[j, i] *= sums[i]
 
 
-@compiled("f8[:,::1], f8[::1], f8[:,::1], f8[:,:,::1], f8[:,::1], f8, i8, f8, f8[::1]")
+@compiled()
 def _em(rows, weights, means, covariances, prior, strength, iterations, tolerance, densities):
     """EM as in `fit_gaussians`; with 0 iterations, only log-densities of rows under the mixture as it is.
 

@@ -28,15 +28,6 @@ def block_width(n):
 
 
 @_part
-def height_of(sizes):
-    """Values of all layers together, the inputs aside."""
-    height = 0
-    for layer in range(1, sizes.shape[0]):
-        height += sizes[layer]
-    return height
-
-
-@_part
 def dense(theta, start, n_in, n_out, groups, below, source, values, to):
     """Affine layer: from n_in rows of `below`, from `source` on, to n_out rows of `values`; weights at `start`."""
     width = values.shape[1]

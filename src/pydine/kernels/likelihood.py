@@ -29,6 +29,7 @@ of the last hidden units (a head of their own, as in the paper).
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.kernels.arithmetic import check, exp, like
 from pydine.kernels.compilation import compiled
@@ -38,36 +39,65 @@ from pydine.kernels.layers import (
     check_network,
     deactivate,
     dense_backward,
-    height_of,
     in_blocks,
     linear_backward,
     load,
     outputs,
 )
+from pydine.types import FloatArray
 
 _compiled = compiled()
 
 WORK_ROWS = 12  # fact: rows of the work space beside the network's: 4 of scratch, 2 of slopes, 6 of a block's columns
 
 
-@compiled(inlined=True)
-def prepared(sizes, context):
-    """A context in blocks, and the space that `blocked_likelihood` works in: two rows for each unit, and WORK_ROWS."""
-    blocks = in_blocks(context)
-    return blocks, np.empty((2 * height_of(sizes) + WORK_ROWS, blocks.shape[2]), blocks.dtype)
+def log_likelihood(
+    theta: NDArray[np.floating],
+    sizes: NDArray[np.int64],
+    activations: NDArray[np.int64],
+    groups: int,
+    skip: bool,
+    target: NDArray[np.floating],
+    context: NDArray[np.floating],
+    densities: FloatArray,
+    grad: FloatArray,
+) -> float:
+    """Sum over rows of ln p(t | x), in nats, with its gradient.
+
+    Parameters
+    ----------
+    theta : (p,) float32 or float64, the flat parameters.
+    sizes : (layers + 1,) int64, widths from the network's inputs (all c context columns, or 0) to its 3k outputs.
+    activations : (layers,) int64, the activation after each layer.
+    groups : int, 1 or 3 (see the module).
+    skip : bool, whether the linear location and log-scale exist.
+    target : (n,), or (2, n) for the cut points of steps; context : (c, n); of the dtype of theta.
+    densities : (n,) float64, receives each row's log-density; length 0 if not wanted.
+    grad : (p,) float64, receives the gradient of the sum; length 0 if not wanted.
+    """
+    blocks, space = prepared(sizes, context)
+    return float(blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space))
 
 
 @_compiled
-def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space):
-    """`log_likelihood` of rows whose context is `in_blocks` already: training asks many times for the same rows.
+def prepared(sizes, context):
+    """A context in blocks, and the space that `blocked_likelihood` works in: two rows for each unit, and WORK_ROWS."""
+    blocks = in_blocks(context)
+    return blocks, np.empty((2 * sizes[1:].sum() + WORK_ROWS, blocks.shape[2]), blocks.dtype)
 
-    It is part of the one kernel that asks for it, `optimiser.search`, which has checked what it is given.
-    """
+
+@compiled(allocates=False)
+def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space):
+    """`log_likelihood` of rows whose context is `in_blocks` already: training asks many times for the same rows."""
     n, width = target.shape[-1], blocks.shape[2]
     layers = sizes.shape[0] - 1
     k = sizes[layers] // 3
     gradient = grad.shape[0] > 0
-    height = height_of(sizes)
+    height = sizes[1:].sum()
+    check_network(theta, sizes, activations, groups, skip, blocks.shape[1])
+    check(blocks.shape[0] * width >= n > (blocks.shape[0] - 1) * width or n == 0)
+    check(densities.shape[0] in (0, n) and grad.shape[0] in (0, theta.shape[0]))
+    check(space.shape == (2 * height + WORK_ROWS, width))
     values, slopes, scratch = space[:height], space[height : 2 * height], space[2 * height : 2 * height + 4]
     linear_slopes, lines = space[2 * height + 4 : 2 * height + 6], space[2 * height + 6 :]
     centred, log_scale, inside, density, lower, upper = lines[0], lines[1], lines[2], lines[3], lines[4], lines[5]
@@ -142,7 +172,7 @@ def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, 
     return result
 
 
-@compiled("f8[::1], i8[::1], i8[::1], i8, b1, f8[::1], f8[:,::1], f8[:,::1], f8[:,::1]")
+@_compiled
 def components(theta, sizes, activations, groups, skip, target, context, shares, z):
     """The mixture for every row: writes weights w_j to `shares` and (t - mu_j) / sigma_j to `z`, shapes (k, n).
 
@@ -156,7 +186,7 @@ def components(theta, sizes, activations, groups, skip, target, context, shares,
     check_network(theta, sizes, activations, groups, skip, context.shape[0])
     check(context.shape[1] == n and shares.shape == (k, n) and z.shape == (k, n))
     width = block_width(n)
-    block, values = np.empty((context.shape[0], width)), np.empty((height_of(sizes), width))
+    block, values = np.empty((context.shape[0], width)), np.empty((sizes[1:].sum(), width))
     centred, log_scale, total = np.empty(width), np.zeros(width), np.empty(width)
     for begin in range(0, n, width):
         rows = min(width, n - begin)

@@ -93,14 +93,6 @@ class KeptCode:
             return None
         return pickle.loads(rest[DIGEST_BYTES:])
 
-    def is_there(self, key: tuple[Any, ...]) -> bool:
-        """Whether a file under one of Numba's keys was compiled from these sources; its content is not looked at."""
-        try:
-            with self._path(key).open("rb") as file:
-                return file.read(2 * DIGEST_BYTES)[DIGEST_BYTES:] == self._origin(key)
-        except OSError:
-            return False
-
     def save(self, key: tuple[Any, ...], data: Any) -> None:
         """Keep data under one of Numba's keys."""
         rest = self._origin(key) + serialize.dumps(data)

@@ -10,7 +10,7 @@ from pydine.kernels.arithmetic import check
 from pydine.kernels.compilation import compiled
 
 
-@compiled("f8[::1], f8[::1], f8[:,::1], i8[::1], i8")
+@compiled()
 def neighbours(x, y, z, asked, k):
     """Distance to the k-th neighbour, and numbers of rows closer than that in z, in x and z, in y and z, and in all.
 

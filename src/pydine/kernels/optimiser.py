@@ -9,26 +9,15 @@ float64; only the kernel's arithmetic is float32.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pydine.kernels.arithmetic import check, dot
 from pydine.kernels.compilation import compiled
-from pydine.kernels.layers import check_network
 from pydine.kernels.likelihood import blocked_likelihood, prepared
-from pydine.types import FloatArray
 
 MEMORY = 12  # answer: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
 SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright (2006, section 3.1)
 
-NOTHING: FloatArray = np.empty(0)
-
-
-def _of(target: str) -> str:
-    """The signature of `search` for a target of points, or of steps."""
-    numbers = f"f8[::1], f8[::1], i8[::1], i8[::1], i8, b1, {target}, f4[:,::1], {target}, f4[:,::1]"
-    return f"{numbers}, i8, f8, i8, f8[::1], f8[::1], f8[::1], f8[::1]"
-
-
+_compiled = compiled()
 _part = compiled(inlined=True)
 
 
@@ -78,8 +67,8 @@ def _direction(grad, steps, changes, rho, count, alpha, out):
         _add(alpha[i] - rho[i] * dot(changes[i], out), steps[i], out)
 
 
-@compiled(_of("f4[::1]"), _of("f4[:,::1]"))
-def search(
+@_compiled
+def maximise(
     start,
     decay,
     sizes,
@@ -93,28 +82,26 @@ def search(
     iterations,
     tolerance,
     patience,
-    best,
-    theta,
-    densities,
-    grad,
 ):
-    """Maximise as `maximise` does, or, with 0 iterations, evaluate as `log_likelihood` does.
+    """Maximise mean log-likelihood - 0.5 sum decay theta^2 from `start`.
 
-    Both are one function, because two would each be compiled with a copy of the likelihood. Returns the number of
-    iterations, and the last sum of log-likelihoods of the rows to learn from. `best` and `theta` (p,) receive
-    parameters, `densities` (n,) or (0,) and `grad` (p,) or (0,) what `log_likelihood` says.
+    Parameters
+    ----------
+    start, decay : (p,) float64.
+    target, context : (n,), or (2, n) for steps, and (c, n) float32, the rows to learn from.
+    held_target, held_context : (m,) or (2, m), and (c, m) float32; with m > 0 the search ends after `patience`
+        iterations without a better likelihood of these rows.
+    tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
+
+    Returns
+    -------
+    best : (p,) float64, the parameters with the best likelihood of held-out rows; without such rows, the last ones.
+    last : (p,) float64, the last parameters of the search.
+    iterations : int, the number of iterations.
     """
     p, n, held = start.shape[0], context.shape[1], held_context.shape[1]
-    check(decay.shape[0] == p and best.shape[0] == p and theta.shape[0] == p)
-    check(target.shape[-1] == n and held_target.shape[-1] == held and held_context.shape[0] == context.shape[0])
-    check(densities.shape[0] in (0, n) and grad.shape[0] in (0, p) and (grad.shape[0] == p or iterations == 0))
-    check_network(start, sizes, activations, groups, skip, context.shape[0])
-    (blocks, space), nothing = prepared(sizes, context), np.empty(0)
-    rounded = np.empty(p, target.dtype)
-    _copy(start, theta)
-    _copy(start, rounded)
-    if iterations == 0:
-        return 0, blocked_likelihood(rounded, sizes, activations, groups, skip, target, blocks, densities, grad, space)
+    check(decay.shape[0] == p and target.shape[-1] == n and held_target.shape[-1] == held)
+    theta, grad = start.copy(), np.empty(p)
     trial, trial_grad, direction = np.empty(p), np.empty(p), np.empty(p)
     steps, changes, rho, alpha = (
         np.zeros((MEMORY, p)),
@@ -122,11 +109,12 @@ def search(
         np.zeros(MEMORY),
         np.zeros(MEMORY),
     )
-    held_blocks, held_space = prepared(sizes, held_context)
+    (blocks, space), (held_blocks, held_space) = prepared(sizes, context), prepared(sizes, held_context)
+    rounded, nothing = np.empty(p, target.dtype), np.empty(0)
+    _copy(theta, rounded)
     likelihood = blocked_likelihood(rounded, sizes, activations, groups, skip, target, blocks, nothing, grad, space)
     value = _objective(likelihood, n, theta, decay, grad)
-    best_held, at_best, calm, count, iteration = -np.inf, 0, 0, 0, 0
-    _copy(theta, best)
+    best, best_held, at_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
     if held > 0:
         best_held = (
             blocked_likelihood(
@@ -193,89 +181,4 @@ def search(
                 break
         if calm >= 2:
             break
-    if held == 0:
-        _copy(theta, best)
-    return iteration, likelihood
-
-
-def maximise(
-    start: FloatArray,
-    decay: FloatArray,
-    sizes: NDArray[np.int64],
-    activations: NDArray[np.int64],
-    groups: int,
-    skip: bool,
-    target: NDArray[np.floating],
-    context: NDArray[np.floating],
-    held_target: NDArray[np.floating],
-    held_context: NDArray[np.floating],
-    iterations: int,
-    tolerance: float,
-    patience: int,
-) -> tuple[FloatArray, FloatArray, int]:
-    """Maximise mean log-likelihood - 0.5 sum decay theta^2 from `start`.
-
-    Parameters
-    ----------
-    start, decay : (p,) float64.
-    target, context : (n,), or (2, n) for steps, and (c, n) float32, the rows to learn from.
-    held_target, held_context : (m,) or (2, m), and (c, m) float32; with m > 0 the search ends after `patience`
-        iterations without a better likelihood of these rows.
-    tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
-
-    Returns
-    -------
-    best : (p,) float64, the parameters with the best likelihood of held-out rows; without such rows, the last ones.
-    last : (p,) float64, the last parameters of the search.
-    iterations : int, the number of iterations.
-    """
-    best, last, grad = np.empty((3, len(start)))
-    data = (target, context, held_target, held_context)
-    steps, _ = search(
-        start,
-        decay,
-        sizes,
-        activations,
-        groups,
-        skip,
-        *data,
-        iterations,
-        tolerance,
-        patience,
-        best,
-        last,
-        NOTHING,
-        grad,
-    )
-    return best, last, steps
-
-
-def log_likelihood(
-    theta: NDArray[np.floating],
-    sizes: NDArray[np.int64],
-    activations: NDArray[np.int64],
-    groups: int,
-    skip: bool,
-    target: NDArray[np.floating],
-    context: NDArray[np.floating],
-    densities: FloatArray,
-    grad: FloatArray,
-) -> float:
-    """Sum over rows of ln p(t | x), in nats, with its gradient.
-
-    Parameters
-    ----------
-    theta : (p,) float32 or float64, the flat parameters.
-    sizes : (layers + 1,) int64, widths from the network's inputs (all c context columns, or 0) to its 3k outputs.
-    activations : (layers,) int64, the activation after each layer.
-    groups : int, 1 or 3 (see the module).
-    skip : bool, whether the linear location and log-scale exist.
-    target : (n,), or (2, n) for the cut points of steps; context : (c, n); of the dtype of theta.
-    densities : (n,) float64, receives each row's log-density; length 0 if not wanted.
-    grad : (p,) float64, receives the gradient of the sum; length 0 if not wanted.
-    """
-    start = np.asarray(theta, dtype=np.float64)
-    data = (target, context, target[..., :0], context[:, :0])
-    best, last = np.empty((2, len(start)))
-    _, result = search(start, start, sizes, activations, groups, skip, *data, 0, 0.0, 0, best, last, densities, grad)
-    return float(result)
+    return best if held > 0 else theta, theta, iteration

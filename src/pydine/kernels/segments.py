@@ -9,12 +9,10 @@ import numpy as np
 from pydine.kernels.arithmetic import check, exp, log
 from pydine.kernels.compilation import compiled
 
-_part = compiled(inlined=True)
-
 NOTHING = -50.0  # guard: logarithm of a share that is negligible in a sum in float64
 
 
-@_part
+@compiled()
 def _evidence(counts, prior):
     """Log-evidence of segments from bin i up to before bin j, (bins + 1, bins + 1), and running sums (bins + 1, k)."""
     bins, codes = counts.shape
@@ -45,7 +43,7 @@ def _evidence(counts, prior):
     return found, sums
 
 
-@_part
+@compiled()
 def _paths(weights, ahead):
     """Log of the summed weights of all segmentations before each place, or after it if `ahead`, shape (bins + 1,)."""
     bins = weights.shape[0] - 1
@@ -68,7 +66,7 @@ def _paths(weights, ahead):
     return logs
 
 
-@compiled("f8[:,::1], f8[::1], f8")
+@compiled()
 def segment_shares(counts, prior, rate):
     """Posterior mean of the probabilities of codes in every bin, which are constant within segments of a line.
 

@@ -9,16 +9,12 @@ import numpy as np
 from pydine.kernels.arithmetic import check, exp, log
 from pydine.kernels.compilation import compiled
 
-_part = compiled(inlined=True)
 
-
-@_part
+@compiled()
 def _by_margin(table):
     """Rows in the order of their sums, frequent ones first; then by how uneven they and their columns are."""
     rows, columns = table.shape
-    keys, order = np.zeros((rows, 6)), np.empty(rows, dtype=np.int64)
-    for i in range(rows):
-        order[i] = i
+    keys, order = np.zeros((rows, 6)), np.arange(rows)
     sums, squares, uneven = np.zeros(columns), np.zeros(columns), np.zeros(columns)
     for i in range(rows):
         for j in range(columns):
@@ -49,26 +45,25 @@ def _by_margin(table):
     return order
 
 
-@_part
+@compiled()
 def _by_code(codes, z, levels, starts):
     """Rows in the order of their cells of z, which begin at `starts`, and of their codes within these."""
     counts, places = np.zeros(levels + 1, dtype=np.int64), starts[:-1].copy()
-    for i in range(codes.shape[0]):
-        counts[codes[i] + 1] += 1
+    for code in codes:
+        counts[code + 1] += 1
     for k in range(levels):
         counts[k + 1] += counts[k]
     sorted_rows, order = np.empty(codes.shape[0], dtype=np.int64), np.empty(codes.shape[0], dtype=np.int64)
     for i in range(codes.shape[0]):
         sorted_rows[counts[codes[i]]] = i
         counts[codes[i]] += 1
-    for i in range(codes.shape[0]):
-        row = sorted_rows[i]
-        order[places[z[row]]] = row
-        places[z[row]] += 1
+    for i in sorted_rows:
+        order[places[z[i]]] = i
+        places[z[i]] += 1
     return order
 
 
-@_part
+@compiled()
 def _numbered(codes, rows, found):
     """Codes of rows that are in the order of their codes, as numbers from 0 on, into `found`; returns how many."""
     count = 0
@@ -78,7 +73,7 @@ def _numbered(codes, rows, found):
     return count
 
 
-@compiled("i8[::1], i8[::1], i8[::1], i8[::1]")
+@compiled()
 def stratified(x, y, z, levels):
     """Likelihood-ratio statistic G of x and y in each cell of z, and the tables of two by two that it consists of.
 
@@ -103,29 +98,20 @@ def stratified(x, y, z, levels):
         starts[k + 1] += starts[k]
     by_x, by_y = _by_code(x, z, levels[0], starts), _by_code(y, z, levels[1], starts)
     here_x, here_y = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    varying, sizes, m, g = np.zeros(3, dtype=np.int64), np.zeros((levels[2], 2), dtype=np.int64), 0, 0.0
+    varying, g, m = np.zeros(3, dtype=np.int64), 0.0, 0
+    margins = np.empty((max(n, 1), 3), dtype=np.int64)
     for cell in range(levels[2]):
         rows = by_x[starts[cell] : starts[cell + 1]]
         r, c = _numbered(x, rows, here_x), _numbered(y, by_y[starts[cell] : starts[cell + 1]], here_y)
         varying[0] += rows.shape[0] if r > 1 else 0
         varying[1] += rows.shape[0] if c > 1 else 0
         varying[2] += 1 if r > 0 else 0
-        sizes[cell, 0], sizes[cell, 1] = r, c
-        m += max(r - 1, 0) * max(c - 1, 0)
-    margins = np.empty((m, 3), dtype=np.int64)
-    m = 0
-    for cell in range(levels[2]):
-        r, c = sizes[cell, 0], sizes[cell, 1]
         if r < 2 or c < 2:
             continue
-        rows = by_x[starts[cell] : starts[cell + 1]]
-        table, turned = np.zeros((r, c)), np.empty((c, r))
+        table = np.zeros((r, c))
         for i in range(rows.shape[0]):
             table[here_x[rows[i]], here_y[rows[i]]] += 1.0
-        for i in range(r):
-            for j in range(c):
-                turned[j, i] = table[i, j]
-        by_row, by_column = _by_margin(table), _by_margin(turned)
+        by_row, by_column = _by_margin(table), _by_margin(table.T.copy())
         corner = np.zeros((r + 1, c + 1))  # sums over rows and columns before a place
         for i in range(r):
             for j in range(c):
@@ -139,15 +125,17 @@ def stratified(x, y, z, levels):
             size = corner[r, j + 1] - corner[r, j]
             g -= 2.0 * size * log(size)
         g += 2.0 * corner[r, c] * log(corner[r, c])
+        while m + (r - 1) * (c - 1) > margins.shape[0]:
+            margins = np.concatenate((margins, np.empty_like(margins)))
         for i in range(1, r):
             for j in range(1, c):
                 margins[m, 0], margins[m, 1] = corner[i + 1, j + 1], corner[i + 1, j]
                 margins[m, 2] = corner[i, j + 1]
                 m += 1
-    return g, margins, varying
+    return g, margins[:m].copy(), varying
 
 
-@compiled("i8[:,::1], f8, i8")
+@compiled()
 def added_up(margins, found, grid):
     """Distribution of the sum of the G of tables of two by two, on `grid` steps from 0 to `found`, and from there on.
 
@@ -207,6 +195,5 @@ def added_up(margins, found, grid):
                 for k in range(min(top + 1, grid - place)):
                     more[place + k] += shares[place] * sums[k]
         top = min(top + beyond, grid - 1)
-        for place in range(grid + 1):
-            sums[place] = more[place]
+        sums, more = more, sums
     return sums

@@ -22,7 +22,7 @@ from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View, column_order
 from pydine.units.unit import FittedUnit
 from pydine.work.cache import UnitCache, fit_units
-from pydine.work.execution import run
+from pydine.work.execution import ensure_compiled, run
 from pydine.work.plan import Unit, autoregressive, columnwise, unique
 from pydine.work.tasks import UnitTask
 
@@ -136,6 +136,7 @@ class Workshop:
 
     def _map(self, i: int) -> tuple[ScoreMap, FloatArray]:
         if i not in self._maps:
+            ensure_compiled()
             self._maps[i] = ScoreMap.fit(self.table.columns[i])
         return self._maps[i]
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.kernels.likelihood import components
+from pydine.kernels.likelihood import components, log_likelihood
 from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.normal import add_log_tail, add_tails, log_quantiles, quantiles
-from pydine.kernels.optimiser import log_likelihood
 from pydine.types import FloatArray, RowArray, must_fit
 from pydine.units.codes import Sums
 from pydine.units.network import Network
@@ -70,7 +69,6 @@ class Model:
         """ln p(t | x) of rows within `FARTHEST` whose context is expanded already, in nats, shape (n,)."""
         out = np.empty(expanded.shape[1])
         self._check(expanded)
-        target = np.ascontiguousarray(target)  # in another order, cut points would have code of their own
         log_likelihood(self.theta.astype(np.float32), *self.network.layout, target, expanded, out, NOTHING)
         return out
 

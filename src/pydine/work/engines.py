@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from pydine.kernels.compilation import PACKAGE, sources_digest
-from pydine.work.execution import Executor, inside
+from pydine.work.execution import Executor, ensure_compiled, inside
 from pydine.work.parcels import Chunk, Errand, Job
 from pydine.work.threads import one_thread
 
@@ -39,6 +39,7 @@ def work(errand: Errand, sources: str, chunks: Sequence[Chunk]) -> list[Any]:
         raise RuntimeError(
             "a worker has another version of pydine than whoever sent it work; install the same on both."
         )
+    ensure_compiled()
     with inside(), one_thread():
         return errand.run(chunks)
 

@@ -8,10 +8,17 @@ once (see `parcels`). The engines are in `engines`.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from pydine.kernels.compilation import compiled_once, explained
+from pydine.units.ladder import LadderSettings, fit_ladder
+from pydine.units.unit import MARGINAL
 
 if TYPE_CHECKING:
     from pydine.work.parcels import Job
@@ -23,6 +30,9 @@ Result = TypeVar("Result")
 # an item that does not estimate its own (`seconds`).
 WORTH_A_TRIP, LONGEST_GROUP, AN_ITEM = 0.1, 20.0, 0.5
 GROUPS_EACH = 8  # memory: groups for each worker, so that workers finish at about the same time
+
+_lock = threading.Lock()
+_ready = threading.Event()
 
 
 class Executor(Protocol):
@@ -78,6 +88,7 @@ def arrivals(
     So results that arrived before an interruption are not lost. If not `grouped`, items, which take long, are sent one
     by one.
     """
+    ensure_compiled()
     items, watcher = list(items), _watcher.get()
     if watcher is not None:
         watcher.expect(len(items))
@@ -94,6 +105,7 @@ def in_order(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: 
 
     Items are consumed, a few ahead, only as workers become free: together they may not fit into memory.
     """
+    ensure_compiled()
     where = _chosen(n_jobs)
     if not isinstance(where, int):
         from pydine.work.engines import threads
@@ -222,3 +234,20 @@ def watched_by(watcher: Watcher | None) -> Iterator[None]:
         yield
     finally:
         _watcher.reset(token)
+
+
+def ensure_compiled() -> None:
+    """Compile, or load from disk, all code that units need, by fitting a tiny one, before threads start.
+
+    Otherwise each thread would begin to compile, without a message. Of several processes on a machine one compiles, and
+    the others wait for it.
+    """
+    with _lock:
+        if _ready.is_set():
+            return
+        rows = np.linspace(-1.0, 1.0, 30)
+        with explained(), compiled_once():
+            MARGINAL.log_density(rows, rows[None])  # the likelihood must be loaded or compiled before its callers
+            unit = fit_ladder(rows, rows[None, ::-1].copy(), LadderSettings(iterations=1))
+            unit.latent(np.array([0.0, 1e6]), np.zeros((1, 2)))
+        _ready.set()

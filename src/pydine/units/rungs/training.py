@@ -36,9 +36,8 @@ def trained(
     """
     held = lesson.held
     watched = (lesson.t[..., :0], np.empty((len(expanded), 0))) if held is None else (held[0], rung.expansion(held[1]))
-    t, x, held_t, held_x = (a.astype(np.float32, order="C") for a in (lesson.t, expanded, *watched))
-    tolerance = NEGLIGIBLE / lesson.x.shape[1]
+    rows = [a.astype(np.float32, order="C") for a in (lesson.t, expanded, *watched)]
     _, theta, steps = maximise(
-        start, decay, *network.layout, t, x, held_t, held_x, rung.iterations, tolerance, PATIENCE
+        start, decay, *network.layout, *rows, rung.iterations, NEGLIGIBLE / lesson.x.shape[1], PATIENCE
     )
     return Model(network, theta, rung.expansion), steps

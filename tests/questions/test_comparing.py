@@ -158,7 +158,7 @@ def test_a_ranking_compares_its_columns():
     assert set(ranking.tied) == {"a", "c"}
     assert ranking.ties in repr(ranking)
     assert ranking.ties in ranking._repr_html_()
-    with pytest.raises(ValueError, match="'nope' is no ranked column"):
+    with pytest.raises(ValueError, match="'nope' is not a ranked column"):
         ranking.compare("a", "nope")
     with pytest.raises(ValueError, match="holds no rows to compare"):
         pydine.Ranking.from_json(ranking.to_json()).compare("a", "b")

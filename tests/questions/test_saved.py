@@ -197,10 +197,10 @@ class TestDamage:
         [
             ('"version":1', '"version":2', r"newer form, by pydine \d.*\(version 2 of it, and 1 is known\)"),
             ('"pydine.model"', '"pydine.table"', "holds a pydine.table, and not a pydine.model"),
-            ('"max_rows"', '"most_rows"', "holds 'most_rows', which DINE has not"),
-            ('"_verdict"', '"transform"', "holds 'transform', which DINE has not"),
+            ('"max_rows"', '"most_rows"', "holds 'most_rows', which DINE does not have"),
+            ('"_verdict"', '"transform"', "holds 'transform', which DINE does not have"),
             ('"learned"', '"unlearned"', "does not hold a model"),
-            ('["_dimensions",', '["_dimension",', "holds '_dimension', which DINE has not"),
+            ('["_dimensions",', '["_dimension",', "holds '_dimension', which DINE does not have"),
             ('"recalibration"', '"calibration"', r"\(RankFlow has other fields: recalibration, calibration\)"),
         ],
     )

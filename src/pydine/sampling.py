@@ -338,7 +338,8 @@ def self_weighting(weights: FloatArray) -> RowArray:
     """As many of n rows as there are, each as often as its weight (n,) says, as near as whole numbers come to it.
 
     A systematic sample in the order of the weights: as many of any range of weights as they add up to. Which of the
-    rows with one weight are taken once more has nothing to do with their order. Equal weights give every row once.
+    rows with one weight are taken once more is drawn once and for all by their places, so that the same rows in another
+    order are another sample. Equal weights give every row once.
     """
     n = len(weights)
     order = np.lexsort((np.random.default_rng((SEED, 1)).permutation(n), weights))

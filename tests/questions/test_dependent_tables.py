@@ -107,7 +107,8 @@ def test_wide_matrices_too(tmp_path):
 
 def test_streams_refuse(tmp_path):
     panel(0).to_parquet(tmp_path / "panel.parquet")
-    with pytest.raises(ValueError, match="within= and weights= are not available for streamed tables"):
+    refusal = "clusters=, time=, within= and weights= are not available for streamed tables"
+    with pytest.raises(ValueError, match=refusal):
         pydine.wide_information(tmp_path / "panel.parquet", clusters="who")
 
 

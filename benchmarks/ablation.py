@@ -25,7 +25,7 @@ import own_families
 import own_mixed
 import own_shapes
 from harness.provenance import MIXED_ESTIMATES
-from pydine.answers.fitting import fit, information_of
+from pydine.answers.fitting import fit
 from pydine.answers.settings import Settings
 from pydine.answers.steps import STEPS
 from pydine.experiments.datasets import Dataset
@@ -155,7 +155,7 @@ def groups(seeds: int) -> list[Grid]:
 def estimate(data: Dataset, without: tuple[str, ...] = ()) -> Outcome:
     """The default estimate without some of its steps."""
     question = read_question(data.x, data.y, pd.DataFrame(data.z) if isinstance(data.z, dict) else data.z)
-    found = information_of(fit(question, Settings(n_jobs=1, without=without)), question)
+    found = fit(question, Settings(n_jobs=1, without=without)).information_of(question)
     return Outcome(found.value, *found.confidence_interval(0.95))
 
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import pydine
-from pydine.answers.fitting import fit, information_of
+from pydine.answers.fitting import fit
 from pydine.answers.policy import Verdict
 from pydine.answers.settings import Settings
 from pydine.bases.kinds import estimate
@@ -88,7 +88,7 @@ def test_numbers_are_asked_about_as_if_there_were_no_kinds():
     table["y"] += 0.5 * table.x + rng.standard_normal(250)
     plain = Question.of(*(table[names].to_numpy() for names in (["x"], ["y"], ["a", "b"])))  # knows of no kinds
     assert not plain.table.kinds
-    before = information_of(fit(plain, Settings().seeded()), plain)
+    before = fit(plain, Settings().seeded()).information_of(plain)
     said = dict.fromkeys(table, "continuous")
     for kinds in (None, said):
         found = pydine.mutual_information("x", "y", ["a", "b"], data=table, kinds=kinds)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from pydine import DINE, mutual_information
-from pydine.answers.fitting import fit, information_of
+from pydine.answers.fitting import fit
 from pydine.answers.settings import Settings
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.sharpening import sharpened
@@ -77,7 +77,7 @@ class TestLatents:
 def estimated(sides, without):
     """The default estimate without some steps."""
     question = read_question(*sides)
-    return information_of(fit(question, Settings(without=without)), question)
+    return fit(question, Settings(without=without)).information_of(question)
 
 
 class TestEstimates:

@@ -8,30 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pydine.answers.fitting import Fit, fit, information_of
-from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.asking import Answered, ask
+from pydine.answers.policy import warn_if_determined
 from pydine.answers.settings import Settings
 from pydine.inputs.table import Question
 from pydine.results import InformationEstimate
-from pydine.sampling import INDEPENDENT, Rows
-from pydine.types import FloatArray, RowArray
+from pydine.types import FloatArray
 from pydine.work.cache import UnitCache
-
-if TYPE_CHECKING:
-    from pydine.answers.mixed import MixedFit
-
-
-class Answered(NamedTuple):
-    """An estimate with its rows' values in nats (n,), where these are in the data (n,), and how they were sampled."""
-
-    estimate: InformationEstimate
-    values: FloatArray
-    rows: RowArray
-    sampling: Rows = INDEPENDENT
 
 
 def answer_all(questions: Sequence[Question], settings: Settings) -> list[Answered]:
@@ -42,30 +28,15 @@ def answer_all(questions: Sequence[Question], settings: Settings) -> list[Answer
 
 def answered(question: Question, settings: Settings) -> Answered:
     """Answer a question, with its rows' values; infinite information, whose errors nobody knows, is refused."""
-    found = answered_by(fit(question, settings), question)
+    found = ask(question, settings, is_tested=False, keeps_rows=True)
     if np.isinf(found.estimate.value):
         x, y, _ = (", ".join(names) for names in found.estimate.names)
         raise ValueError(
             f"{x} and {y} determine each other as far as the rows tell, so that their information is infinite and "
             "has no difference from another; leave one of the columns out."
         )
+    warn_if_determined(found.verdict, question)
     return found
-
-
-def answered_by(answer: Fit | MixedFit | Verdict, question: Question) -> Answered:
-    """What a fit answers to its question, with its rows' values."""
-    estimate = information_of(answer, question)
-    if isinstance(answer, Verdict):
-        warn_if_determined(answer, question)
-    return Answered(estimate, rows_of(answer, question), question.table.positions, question.table.rows)
-
-
-def rows_of(answer: Fit | MixedFit | Verdict, question: Question) -> FloatArray:
-    """What each row contributes, in nats, shape (n,): by models that have not seen it if there are any."""
-    if isinstance(answer, Verdict):
-        return np.zeros(question.table.n_samples)
-    held = answer.held_out()
-    return answer.of_rows(slice(None)) if held is None else held
 
 
 def correlations_of(parts: Sequence[Answered]) -> FloatArray:

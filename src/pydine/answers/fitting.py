@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pydine.answers.answer import Answer, Known, Settled, information_about, of_sampling
 from pydine.answers.bases import Part, fit_bases, is_sharp
-from pydine.answers.policy import Mapped, Verdict, check_all_rows, determined_sides, mapped, reduced
+from pydine.answers.policy import Mapped, check_all_rows, mapped, reduced
 from pydine.answers.reduction import fit_reduced, is_wide
 from pydine.answers.settings import Settings
 from pydine.bases.average import pooled
@@ -30,15 +31,13 @@ from pydine.bases.learning import (
     with_hidden,
     with_unlearned,
 )
-from pydine.inputs.kinds import MOST_LEVELS, Kind, atoms_of
-from pydine.inputs.table import Question, Table
+from pydine.inputs.table import Question
 from pydine.latents.directions import Directions
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
-from pydine.sampling import Rows
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import View, outwards, some_of
 from pydine.work.execution import run
@@ -48,6 +47,7 @@ from pydine.work.threads import one_thread
 # Other kinds of column, the paper's flows and tuning are imported only where they are used.
 if TYPE_CHECKING:
     from pydine.answers.mixed import MixedFit
+    from pydine.bases.kinds.densities import MixedEstimate
     from pydine.latents.paper import PaperFlow
     from pydine.work.tuning import Trial
 
@@ -68,8 +68,8 @@ class NewRows:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """Everything that was learned about a question.
+class Fit(Answer):
+    """Everything that was learned about a question on continuous columns.
 
     Parameters
     ----------
@@ -97,19 +97,29 @@ class Fit:
     directions: tuple[Directions, Directions] | None = None
 
     @property
-    def tested(self) -> Latents:
-        """What the test looks at: the latents."""
-        return self.latents
-
-    @property
-    def heaviest(self) -> Part:
-        """The base with the largest weight."""
-        return max(self.parts, key=lambda part: part.weight)
+    def shown(self) -> Latents:
+        """The latents of the base with the largest weight."""
+        return max(self.parts, key=lambda part: part.weight).latents
 
     @property
     def plain_value(self) -> float:
         """The information without the correction for what flows have missed, in nats."""
         return float(sum(part.weight * part.base.value for part in self.parts))
+
+    def information_of(self, question: Question) -> InformationEstimate:
+        """The estimate, about the columns that were asked about."""
+        own = self.information
+        found = information_about(question, own.value, own.standard_error, own.base, dict(own.details), own.errors)
+        return replace(found, degrees_of_freedom=own.degrees_of_freedom, sampling=own.sampling)
+
+    def as_part(self, seen: FloatArray, held_out: FloatArray) -> MixedEstimate:
+        """The estimate as a part of one about columns of any kind, with log-ratios of its rows."""
+        from pydine.bases.kinds.densities import MixedEstimate
+
+        own = self.information
+        below, above = own.errors or (own.standard_error, own.standard_error)
+        hidden = float(np.sqrt(max(above**2 - below**2, 0.0)))
+        return MixedEstimate(own.value, below, seen, held_out, {}, None, hidden)
 
     def of_new_rows(self) -> NewRows:
         """The function that gives new rows their pointwise information; it does not hold the fitted rows."""
@@ -129,9 +139,7 @@ class Fit:
 
 
 @one_thread()
-def fit(
-    question: Question, settings: Settings, workshop: Workshop | None = None, is_part: bool = False
-) -> Fit | MixedFit | Verdict:
+def fit(question: Question, settings: Settings, workshop: Workshop | None = None) -> Answer:
     """Fit the flows of a question, and base distributions to their latents.
 
     Parameters
@@ -141,40 +149,45 @@ def fit(
         Checked.
     workshop : Workshop, optional
         The workshop of the question's table, if there is one already: what it has made is not made again.
-    is_part : bool
-        Whether the question is a part of another one, and is not taken apart by columns itself.
 
     Returns
     -------
-    Fit, a MixedFit if a column of x or y is not continuous, or a Verdict if the answer is known without one
+    Fit, a MixedFit if a column of x or y is not continuous, or Settled if the answer is known without one
     """
-    settings = settings.seeded()
-    if settings.algorithm != "paper":
-        if not is_wide(question) and is_mixed(question):
-            from pydine.answers.mixed import fit_mixed_question
+    try:
+        return _fit(question, settings.seeded(), workshop)
+    except Known as known:
+        return Settled(question, known.verdict)
 
-            check_all_rows(question)
-            part = partial(fit, settings=settings, is_part=True)
-            return fit_mixed_question(question, settings, part, workshop, is_part)
-        plain = with_plain_given(question)
-        workshop, question = (workshop if plain is question else None), plain
-        if is_wide(question):
 
-            def ask(reduced: Question) -> Fit | Verdict:
-                answer = fit(reduced, settings, is_part=is_part)
-                if not isinstance(answer, Fit | Verdict):
-                    raise TypeError("directions are continuous, and their answer is not of mixed kinds")
-                return answer
+def _fit(
+    question: Question, settings: Settings, workshop: Workshop | None = None, is_part: bool = False
+) -> Fit | MixedFit:
+    """As `fit`, but `Known` is raised; a part of another question is not taken apart by columns itself."""
+    if settings.algorithm == "paper":
+        return _fit_flows(question, settings, workshop)
+    if not is_wide(question) and is_mixed(question):
+        from pydine.answers.mixed import fit_mixed_question
 
-            return fit_reduced(question, workshop or settings.workshop(question.table), ask)
+        check_all_rows(question)
+        part = partial(_fit, settings=settings, is_part=True)
+        return fit_mixed_question(question, settings, part, workshop, is_part)
+    plain = with_plain_given(question)
+    workshop = workshop if plain is question else None
+    if is_wide(plain):
+        ask = partial(_fit_flows, settings=settings, workshop=None)
+        return fit_reduced(plain, workshop or settings.workshop(plain.table), ask)
+    return _fit_flows(plain, settings, workshop)
+
+
+def _fit_flows(question: Question, settings: Settings, workshop: Workshop | None) -> Fit:
+    """Fit a question about continuous columns, given numbers."""
     trials = _tune(question, settings) if settings.tune else []
     if trials:
         settings = settings.tuned(trials[0])
     if workshop is None or trials:
         workshop = settings.workshop(question.table)
     found = _mapped(question, settings, workshop)
-    if isinstance(found, Verdict):
-        return found
     workshop = workshop if found.question.table is workshop.table else workshop.on(found.question.table)
     parts, compared = fit_bases(found.question, settings, workshop, (found.flow, found.latents))
     heaviest = max(parts, key=lambda part: part.weight).base
@@ -187,11 +200,11 @@ def fit(
         details["rungs"] = {name: u.rung_weights for name, u in zip(names, found.flow.units.values(), strict=True)}
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, parts, value, settings)
-    value, error, errors, parted = answered(learned, sampling)
+    value, error, errors, parted = with_errors(learned, sampling)
     if is_sharp(value, found.latents):
         errors = errors[0], np.inf
-    information = _information(question, value, error, heaviest.name, details | parted, errors)
-    information = _of_sampling(information, heaviest.held_out, found.latents.rows)
+    information = information_about(question, value, error, heaviest.name, details | parted, errors)
+    information = of_sampling(information, heaviest.held_out, found.latents.rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 
@@ -240,15 +253,18 @@ def _learned(found: Mapped, parts: Sequence[Part], value: float, settings: Setti
 
     alone = replace(settings, interval="fast", cache=None, n_jobs=None, tune=False)
 
+    @one_thread()
     def ask(question: Question) -> float:
-        answer = fit(question, alone)
-        return answer.plain_value if isinstance(answer, Fit) else 0.0
+        try:
+            return _fit_flows(question, alone, None).plain_value
+        except Known:
+            return 0.0
 
     again = run(ask, replicates(found.flow, found.latents), settings.n_jobs)
     return relearned(learned, value - np.array(again))
 
 
-def answered(learned: Learned, sampling: float) -> tuple[float, float, tuple[float, float], dict[str, object]]:
+def with_errors(learned: Learned, sampling: float) -> tuple[float, float, tuple[float, float], dict[str, object]]:
     """The value, its standard error, the errors downwards and upwards, and details with their parts."""
     below, above, error = map(float, learned.errors(np.asarray(sampling)))
     uncertainty = {
@@ -259,83 +275,10 @@ def answered(learned: Learned, sampling: float) -> tuple[float, float, tuple[flo
     return float(learned.value), error, (below, above), details
 
 
-def _of_sampling(information: InformationEstimate, ratios: FloatArray, rows: Rows) -> InformationEstimate:
-    """An estimate with the degrees of freedom of its error, by rows' log-ratios, where rows depend on each other."""
-    if rows.exchangeable or len(ratios) != information.n_samples:
-        return replace(information, sampling=rows.words) if rows.words else information
-    effect, degrees = rows.effect(ratios)
-    details = {**information.details, "effective_rows": len(ratios) / effect}
-    return replace(information, degrees_of_freedom=degrees, sampling=rows.words, details=details)
-
-
-def information_of(answer: Fit | MixedFit | Verdict, question: Question) -> InformationEstimate:
-    """The answer to a question, in nats: the estimate, or the value of the verdict."""
-    if isinstance(answer, Verdict):
-        is_determined = answer is Verdict.NOTHING_LEFT
-        sides = determined_sides(question) if is_determined else ()
-        known: dict[str, object] = {"verdict": answer.name, "determined": sides}
-        return _information(question, answer.value, 0.0 if is_determined else np.nan, "gaussian", known)
-    if isinstance(answer, Fit):
-        own = answer.information
-        found = _information(question, own.value, own.standard_error, own.base, dict(own.details), own.errors)
-        return replace(found, degrees_of_freedom=own.degrees_of_freedom, sampling=own.sampling)
-    estimate = answer.estimate
-    details: dict[str, object] = {"weights": estimate.weights}
-    error = float(np.sqrt(np.mean(np.square(estimate.errors))))
-    information = _information(question, estimate.value, error, answer.base, details, estimate.errors)
-    return _of_sampling(information, estimate.held_out, question.table.rows)
-
-
-def _information(
-    question: Question,
-    value: float,
-    error: float,
-    base: str,
-    details: dict[str, object],
-    errors: tuple[float, float] | None = None,
-) -> InformationEstimate:
-    table = question.table
-    x, y, z = (tuple(map(str, kinds)) for kinds in question.kinds)
-    return InformationEstimate(
-        value,
-        error,
-        base,
-        table.n_samples,
-        question.dimensions,
-        table.n_dropped,
-        question.names,
-        details,
-        kinds=(x, y, z) if table.kinds else ((), (), ()),
-        entropies=(entropy_of(table, question.x, question.y), entropy_of(table, question.y, question.x)),
-        errors=errors,
-    )
-
-
-def entropy_of(table: Table, columns: Sequence[int], others: Sequence[int] = ()) -> float:
-    """Joint entropy of discrete columns, in nats; infinite if one of them is continuous, or partly so.
-
-    It is the plug-in entropy, or what the entropy may be if these columns, or others in the question, have many labels.
-    """
-    if not table.kinds or any(table.kind(i).is_continuous or len(atoms_of_column(table, i)) for i in columns):
-        return np.inf
-    from pydine.bases.kinds.tables import codes_of, entropy, most_entropy
-
-    labels = [i for i in (*columns, *others) if table.kind(i) is Kind.NOMINAL]
-    is_many = any(table.columns[i].max() >= MOST_LEVELS for i in labels)
-    return (most_entropy if is_many else entropy)(codes_of(table.columns[list(columns)]))
-
-
-def atoms_of_column(table: Table, i: int) -> FloatArray:
-    """Point masses of an ordinal column that is otherwise continuous; empty for other columns."""
-    return atoms_of(table.columns[i]) if table.kind(i) is Kind.ORDINAL else np.empty(0)
-
-
-def _mapped(question: Question, settings: Settings, workshop: Workshop) -> Mapped | Verdict:
+def _mapped(question: Question, settings: Settings, workshop: Workshop) -> Mapped:
     if settings.algorithm != "paper":
         return mapped(question, workshop)
     plain = reduced(question, workshop)
-    if isinstance(plain, Verdict):
-        return plain
     from pydine.latents.paper import fit_paper_flow
 
     return Mapped(plain, *fit_paper_flow(plain, settings.paper(), settings.n_jobs))

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pydine.answers.policy import Verdict, determined, mapped, table_of
+from pydine.answers.answer import Answer, Known, Verdict, information_about, of_sampling
+from pydine.answers.policy import determined, mapped, table_of
 from pydine.answers.settings import Settings
 from pydine.bases.base import mean_and_error, mixed
 from pydine.bases.gaussian import GaussianBase
@@ -34,18 +35,23 @@ from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.latents.plain import is_mixed, with_plain_given
 from pydine.latents.workshop import Workshop
+from pydine.nulls.analytic import AnalyticTest, analytic_test
 from pydine.nulls.tables import CodeTable
+from pydine.results import InformationEstimate
 from pydine.sampling import Rows
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import equal_rows, evened
 from pydine.work.cache import UnitCache
+
+if TYPE_CHECKING:
+    from pydine.answers.fitting import Fit
 
 ROWS_AT_ONCE = 1 << 14  # memory: new rows, for each of which a side has many alternatives
 LEAST_BULK = 50  # answer: least rows beside the point masses to be asked about, on top of one for each given column
 
 
 @dataclass(frozen=True, eq=False)
-class MixedFit:
+class MixedFit(Answer):
     """Everything that was learned about a question on columns of any kind, as `fitting.Fit` for continuous ones.
 
     Parameters
@@ -65,7 +71,7 @@ class MixedFit:
     base: str
 
     @cached_property
-    def latents(self) -> Latents:
+    def latents(self) -> Latents:  # type: ignore[override]  # found when somebody asks
         """Residuals of both sides given z, which tests and figures use."""
         found = self.maker.latents(self.columns)
         if found is None:
@@ -77,10 +83,13 @@ class MixedFit:
         """What the test looks at: the table of labels if it answers alone, so that nothing is fitted for it."""
         return CodeTable.of(self.question) or self.latents
 
-    @property
-    def heaviest(self) -> MixedFit:
-        """The part whose latents figures show: this fit itself, which has no parts."""
-        return self
+    def information_of(self, question: Question) -> InformationEstimate:
+        """The estimate, about the columns that were asked about."""
+        estimate = self.estimate
+        error = float(np.sqrt(np.mean(np.square(estimate.errors))))
+        details: dict[str, object] = {"weights": estimate.weights}
+        found = information_about(question, estimate.value, error, self.base, details, estimate.errors)
+        return of_sampling(found, estimate.held_out, question.table.rows)
 
     def of_rows(self, rows: RowArray | slice) -> FloatArray:
         """Pointwise information of rows of the sample, by models that have seen them, in nats."""
@@ -99,6 +108,10 @@ class MixedFit:
         """Log-ratios of all rows by the models, which were fitted to some of them, shape (n,)."""
         x, y, z = (np.ascontiguousarray(self.question.table.columns[list(b)].T) for b in self.question.blocks)
         return self.of_new_rows()(x, y, z)
+
+    def as_part(self, seen: FloatArray, held_out: FloatArray) -> MixedEstimate:
+        """The estimate as a part of another one, with log-ratios of its rows."""
+        return replace(self.estimate, in_sample=seen, held_out=held_out)
 
     def of_new_rows(self) -> MixedRows:
         """Maps new rows to residuals, and gives them their pointwise information."""
@@ -150,18 +163,27 @@ def mixed_maker(settings: Settings) -> MixedMaker:
 
 
 class Tested(NamedTuple):
-    """What a test looks at: latents of a question about columns of any kind, or a table of labels.
+    """What a test looks at: latents of a question about columns of any kind, or a table of labels; or its verdict.
 
     Latents come with the bound of their information in nats, and the folds to find it with.
     """
 
-    latents: Latents | CodeTable
-    bound: float
-    folds: int
+    latents: Latents | CodeTable | None
+    bound: float = np.inf
+    folds: int = 0
+    verdict: Verdict | None = None
+
+    def analytic(self, statistic: str = "auto") -> AnalyticTest:
+        """The analytic test of independence."""
+        if self.latents is None:
+            return AnalyticTest.settled(self.information, self.verdict.pvalue if self.verdict else np.nan)
+        return analytic_test(self.latents, statistic)
 
     @property
     def information(self) -> float:
         """Information by the Gaussian closed form, in nats, kept below a discrete side's entropy; or the table's."""
+        if self.latents is None:
+            return self.verdict.value if self.verdict else np.nan
         if isinstance(self.latents, CodeTable):
             return self.latents.information
         if self.latents.has_second:
@@ -171,30 +193,37 @@ class Tested(NamedTuple):
         return float(with_unlearned(base.value, between(self.latents.unlearned, dx), min(dx, dy)).value)
 
 
-def tested(question: Question, workshop: Workshop) -> Tested | Verdict:
-    """What a test of a question about columns of any kind looks at, or a verdict if the answer is known already."""
+def tested(question: Question, workshop: Workshop) -> Tested:
+    """What a test of a question about columns of any kind looks at."""
+    try:
+        return _tested(question, workshop)
+    except Known as known:
+        return Tested(None, verdict=known.verdict)
+
+
+def _tested(question: Question, workshop: Workshop) -> Tested:
     if (table := table_of(question, workshop)) is not None:
         return Tested(table, np.inf, workshop.settings.folds)
     if not is_mixed(question):
         plain = with_plain_given(question)
         found = mapped(plain, workshop if plain is question else workshop.on(plain.table))
-        return found if isinstance(found, Verdict) else Tested(found.latents, np.inf, workshop.settings.folds)
+        return Tested(found.latents, np.inf, workshop.settings.folds)
     columns = MixedColumns.of(question, determined(question, workshop))
     maker = MixedMaker(workshop.settings, workshop.cache or UnitCache(), workshop.n_jobs)
     latents = maker.latents(columns) if columns.x and columns.y else None
     if latents is None:
-        return Verdict.NOTHING_LEFT
+        raise Known(Verdict.NOTHING_LEFT)
     return Tested(latents, entropy_bound(columns), workshop.settings.folds)
 
 
 def fit_mixed_question(
     question: Question,
     settings: Settings,
-    fit: Callable[[Question], object],
+    fit: Callable[[Question], Fit | MixedFit],
     workshop: Workshop | None = None,
     is_part: bool = False,
-) -> MixedFit | Verdict:
-    """Estimate the information of a question about columns of any kind.
+) -> MixedFit:
+    """Estimate the information of a question about columns of any kind; `Known` is raised if it needs no estimate.
 
     Parameters
     ----------
@@ -210,11 +239,11 @@ def fit_mixed_question(
     maker = mixed_maker(settings)
     columns = MixedColumns.of(question, determined(question, workshop or settings.workshop(question.table)))
     if not (columns.x and columns.y):
-        return Verdict.NOTHING_LEFT
+        raise Known(Verdict.NOTHING_LEFT)
     if settings.base == "gaussian":
         latents = maker.latents(columns)
         if latents is None:
-            return Verdict.NOTHING_LEFT
+            raise Known(Verdict.NOTHING_LEFT)
         value, error = closed_form(latents, entropy_bound(columns))
         flat = np.full(columns.n_rows, value)
         answer = MixedFit(question, columns, maker, MixedEstimate(value, error, flat, flat, {}), "gaussian")
@@ -222,15 +251,35 @@ def fit_mixed_question(
         return answer
     apart = _apart(question, ("y", "x") if columns.is_swapped else ("x", "y")) if settings.has("masses") else None
     estimate = fit_mixed(columns, maker) if apart is None else _chained(*apart, question, fit)
-    if isinstance(estimate, Verdict):
-        return estimate
     base = "table" if estimate.weights.get("table") == 1.0 else "mixed"
     found = MixedFit(question, columns, maker, estimate, base)
     is_known = base == "table" and not has_many(columns)
     if is_part or is_known or max(len(columns.x), len(columns.y)) == 1 or not settings.has("one by one"):
         return found
-    one_by_one = _one_by_one(question, columns, fit)
-    return one_by_one if isinstance(one_by_one, Verdict) else _weighed(found, one_by_one)
+    return _weighed(found, _one_by_one(question, columns, fit))
+
+
+Ask = Callable[[Question], "Fit | MixedFit"]
+
+
+def _part(question: Question, fit: Ask) -> MixedEstimate | None:
+    """The estimate of one part of the chain rule; None if a side is determined, so that it tells nothing."""
+    try:
+        return _of_part(fit(question), question)
+    except Known as known:
+        if known.verdict is Verdict.INFINITE:
+            raise
+        return None
+
+
+def _of_part(part: Fit | MixedFit, question: Question) -> MixedEstimate:
+    """The estimate of one part of the chain rule, whichever kind of fit it is, and the question that it answers.
+
+    Rows that are equal in that question may differ in another, so that their log-ratios are averaged.
+    """
+    held, seen = part.held_out(), part.of_rows(slice(None))
+    same = equal_rows(question.table.columns[[i for block in question.blocks for i in block]])
+    return part.as_part(seen, seen if held is None else evened(held, *same))
 
 
 # --- point masses -----------------------------------------------------------------------------------------------------
@@ -284,22 +333,18 @@ def _kind_in(rows: RowArray | slice, table: Table, k: int) -> Kind:
     return Kind.CONTINUOUS if is_bulk else table.kind(k)
 
 
-def _chained(
-    which: Question, bulk: Question, rows: RowArray, question: Question, fit: Callable[[Question], object]
-) -> MixedEstimate | Verdict:
+def _chained(which: Question, bulk: Question, rows: RowArray, question: Question, fit: Ask) -> MixedEstimate:
     """The chain rule: the information in the point masses, plus that in the other rows times their share."""
     n = question.table.n_samples
-    parts = [fit(which), fit(bulk) if _varies(bulk) else Verdict.NOTHING_LEFT]
-    if Verdict.INFINITE in parts:
-        return Verdict.INFINITE
-    if all(part is Verdict.NOTHING_LEFT for part in parts):
-        return Verdict.NOTHING_LEFT
+    parts = [_part(which, fit), _part(bulk, fit) if _varies(bulk) else None]
     shares = {"point masses": np.arange(n), "beside them": rows}
     found = {
-        name: _spread(_of_part(part, asked), places, n)
-        for part, asked, (name, places) in zip(parts, (which, bulk), shares.items(), strict=True)
-        if not isinstance(part, Verdict)
+        name: _spread(part, places, n)
+        for part, (name, places) in zip(parts, shares.items(), strict=True)
+        if part is not None
     }
+    if not found:
+        raise Known(Verdict.NOTHING_LEFT)
     weights = {name: len(shares[name]) / n for name in found}
     return replace(_sum(list(found.values()), question.table.rows), weights=weights)
 
@@ -328,9 +373,7 @@ def _sum(parts: Sequence[MixedEstimate], rows: Rows) -> MixedEstimate:
 # --- several columns on a side ----------------------------------------------------------------------------------------
 
 
-def _one_by_one(
-    question: Question, columns: MixedColumns, fit: Callable[[Question], object]
-) -> MixedEstimate | Verdict:
+def _one_by_one(question: Question, columns: MixedColumns, fit: Ask) -> MixedEstimate:
     """The chain rule for the side with more columns: the one that tells most by itself, then the others given it."""
     more = len(columns.y) - len(columns.x)
     label = "y" if more > 0 or (more == 0 and columns.is_swapped) else "x"
@@ -338,22 +381,14 @@ def _one_by_one(
     side = [every[column.place[1]] for column in (columns.x if label == "x" else columns.y)]
     ends = {"x": question.x, "y": question.y}
 
-    def asked(some: Sequence[int], *given: int) -> MixedEstimate | Verdict:
+    def told(some: Sequence[int], *given: int) -> MixedEstimate:
         both = {**ends, label: tuple(some)}
         about = replace(question, x=both["x"], y=both["y"], given=(*question.given, *given))
-        part = fit(about)
-        return part if isinstance(part, Verdict) else _of_part(part, about)
+        return _part(about, fit) or _nothing(question.table.n_samples)
 
-    nothing = _nothing(question.table.n_samples)
-    alone = {i: asked([i]) for i in side}
-    if Verdict.INFINITE in alone.values():
-        return Verdict.INFINITE
-    told = {i: nothing if isinstance(found, Verdict) else found for i, found in alone.items()}
-    best = max(side, key=lambda i: told[i].value)
-    rest = asked([i for i in side if i != best], best)
-    if rest is Verdict.INFINITE:
-        return Verdict.INFINITE
-    return _sum([told[best], nothing if isinstance(rest, Verdict) else rest], question.table.rows)
+    alone = {i: told([i]) for i in side}
+    best = max(side, key=lambda i: alone[i].value)
+    return _sum([alone[best], told([i for i in side if i != best], best)], question.table.rows)
 
 
 def _nothing(n: int) -> MixedEstimate:
@@ -383,19 +418,3 @@ def _weighed(together: MixedFit, apart: MixedEstimate) -> MixedFit:
 
 def _varies(question: Question) -> bool:
     return all(np.ptp(question.table.columns[i]) > 0.0 for i in (*question.x, *question.y))
-
-
-def _of_part(part: object, question: Question) -> MixedEstimate:
-    """The estimate of one part of the chain rule, whichever kind of fit it is, and the question that it answers.
-
-    Rows that are equal in that question may differ in another, so that their log-ratios are averaged.
-    """
-    held, seen = part.held_out(), part.of_rows(slice(None))  # type: ignore[attr-defined]
-    same = equal_rows(question.table.columns[[i for block in question.blocks for i in block]])
-    held = seen if held is None else evened(held, *same)
-    if isinstance(part, MixedFit):
-        return replace(part.estimate, in_sample=seen, held_out=held)
-    information = part.information  # type: ignore[attr-defined]
-    below, above = information.errors or (information.standard_error, information.standard_error)
-    hidden = float(np.sqrt(max(above**2 - below**2, 0.0)))
-    return MixedEstimate(information.value, below, seen, held, {}, None, hidden)

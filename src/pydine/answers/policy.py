@@ -14,7 +14,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,16 +21,19 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.special import gammaln
 
+from pydine.answers.answer import Known, Verdict
 from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_rows, enumeration
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.plain import is_mixed
 from pydine.latents.ties import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.nulls.tables import CodeTable
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings
+from pydine.work.tasks import UnitTask
 
 if TYPE_CHECKING:
     from pydine.latents.paper import PaperFlow
@@ -44,25 +46,6 @@ class DeterminedWarning(UserWarning):
     """The columns that are conditioned on determine a column: nothing of it is left to be informative."""
 
 
-class Verdict(Enum):
-    """An answer that is known without an estimate, by its value in nats."""
-
-    NOTHING_LEFT = 0.0
-    INFINITE = np.inf
-
-    @property
-    def reason(self) -> str:
-        """The verdict in words."""
-        if self is Verdict.NOTHING_LEFT:
-            return "what is given determines a side, and nothing of it is left to tell"
-        return "the sides determine each other, and their information is infinite as far as the rows tell"
-
-    @property
-    def pvalue(self) -> float:
-        """P-value of the null hypothesis of independence; never 0."""
-        return 1.0 if self is Verdict.NOTHING_LEFT else float(np.finfo(np.float64).tiny)
-
-
 class Mapped(NamedTuple):
     """A question without redundant columns, its maps, and its latents."""
 
@@ -71,14 +54,12 @@ class Mapped(NamedTuple):
     latents: Latents
 
 
-def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
-    """Map the columns of a question to latents, unless its answer is known without them.
+def mapped(question: Question, workshop: Workshop) -> Mapped:
+    """Map the columns of a question to latents; `Known` is raised if its answer is known without them.
 
     The columns of each side, and those given, come in an order that depends only on their values.
     """
     plain = reduced(question, workshop)
-    if isinstance(plain, Verdict):
-        return plain
     workshop = workshop if plain.table is workshop.table else workshop.on(plain.table)
     blocks = [workshop.in_order(block) for block in plain.blocks]
     plain = replace(plain, x=blocks[0], y=blocks[1], given=blocks[2])
@@ -87,17 +68,18 @@ def mapped(question: Question, workshop: Workshop) -> Mapped | Verdict:
         dx = len(plain.x)
         x, y = (_independent(side) for side in (latents.both[:dx], latents.both[dx:]))
         if not (len(x) and len(y)):
-            return Verdict.NOTHING_LEFT
+            raise Known(Verdict.NOTHING_LEFT)
         if len(x) + len(y) < len(latents.both):
             left = replace(plain, x=tuple(plain.x[i] for i in x), y=tuple(plain.y[i] for i in y))
             return mapped(left, workshop)
     if is_singular(latents.cross_product):
-        return _untied(plain, workshop)
+        untied = _untied(plain)
+        return mapped(untied, workshop.on(untied.table))
     return Mapped(plain, flow, latents)
 
 
-def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
-    """A question without duplicate columns and without columns that z determines, or the verdict that follows.
+def reduced(question: Question, workshop: Workshop) -> Question:
+    """A question without duplicate columns and without columns that z determines; `Known` is raised if none are left.
 
     Columns are duplicates if each is a strictly monotone function of the other, and determined if they are linear in
     others.
@@ -109,12 +91,18 @@ def reduced(question: Question, workshop: Workshop) -> Question | Verdict:
     left = set(left_over([i for side in sides for i in side], given, workshop))
     x, y = (tuple(i for i in side if i in left) for side in sides)
     if not (x and y):
-        return Verdict.NOTHING_LEFT
+        raise Known(Verdict.NOTHING_LEFT)
     plain = replace(question, x=x, y=y, given=given)
-    if left_over(y, (*given, *x), workshop) == y:
-        return plain
-    untied = without_ties(plain)
-    return Verdict.INFINITE if untied is plain else untied
+    return plain if left_over(y, (*given, *x), workshop) == y else _untied(plain)
+
+
+def units_of(question: Question, workshop: Workshop) -> list[UnitTask]:
+    """The units that a question needs, unless some of its columns turn out to be redundant."""
+    try:
+        plain = reduced(question, workshop)
+    except Known:
+        return []
+    return [] if plain.table is not workshop.table or is_mixed(plain) else workshop.tasks(plain)
 
 
 def check_all_rows(question: Question) -> None:
@@ -123,12 +111,12 @@ def check_all_rows(question: Question) -> None:
     check_rows(["x", "y", "z"][: 3 if question.given else 2], question.table.n_samples, columns, columns)
 
 
-def _untied(question: Question, workshop: Workshop) -> Mapped | Verdict:
-    """The latents of a question whose sides determine each other, after jitter on tied values."""
+def _untied(question: Question) -> Question:
+    """A question whose sides determine each other, with jitter on tied values; it is infinite if there are none."""
     untied = without_ties(question)
     if untied is question:
-        return Verdict.INFINITE
-    return mapped(untied, workshop.on(untied.table))
+        raise Known(Verdict.INFINITE)
+    return untied
 
 
 def first_of(columns: Sequence[int], signatures: Sequence[bytes]) -> tuple[int, ...]:
@@ -262,7 +250,7 @@ def determined_side(question: Question) -> str:
     return f"{names[sides[0]]} (of {both})" if len(sides) == 1 else f"{'both sides' if sides else 'a side'} of {both}"
 
 
-def warn_if_determined(verdict: Verdict, question: Question) -> None:
+def warn_if_determined(verdict: Verdict | None, question: Question) -> None:
     """Warn if nothing is left of a side of a question."""
     if verdict is Verdict.NOTHING_LEFT:
         warn_determined([determined_side(question)])

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from pydine.answers.policy import CLEAR_VARIANCE, Verdict, first_of
+from pydine.answers.answer import Known, Verdict
+from pydine.answers.policy import CLEAR_VARIANCE, first_of
 from pydine.bases.closed_form import (
     SMALLEST_VARIANCE,
     canonical_squares,
@@ -96,7 +97,7 @@ def is_wide(question: Question) -> bool:
     return all(len(np.unique(column)) <= 2 for column in labels)
 
 
-def reduction_of(question: Question, workshop: Workshop) -> Reduction | Verdict:
+def reduction_of(question: Question, workshop: Workshop) -> Reduction:
     """Find the leading directions of both sides of a question about continuous columns."""
     signatures, table = question.table.signatures, question.table
     if {signatures[i] for i in question.x} & {signatures[i] for i in question.y} - {
@@ -104,7 +105,7 @@ def reduction_of(question: Question, workshop: Workshop) -> Reduction | Verdict:
     }:
         untied = without_ties(question)
         if untied is question:
-            return Verdict.INFINITE
+            raise Known(Verdict.INFINITE)
         return reduction_of(untied, workshop.on(untied.table))
     z, n = workshop.scores(question.given), table.n_samples
     basis = np.linalg.qr(np.vstack([np.ones(n), z]).T)[0]
@@ -115,7 +116,7 @@ def reduction_of(question: Question, workshop: Workshop) -> Reduction | Verdict:
         deviations = left.std(axis=1)
         kept = [i for i in first_of(side, signatures) if deviations[side.index(i)] > CLEAR_VARIANCE]
         if not kept:
-            return Verdict.NOTHING_LEFT
+            raise Known(Verdict.NOTHING_LEFT)
         places = [side.index(i) for i in kept]
         left = left[places] / deviations[places, None]
         first = standing_out(left, dof) if len(kept) > MOST_DIRECTIONS else np.eye(len(kept))
@@ -194,19 +195,15 @@ class ClosedForm(NamedTuple):
         return cls(value, gaussian_standard_error(covariance, dx, dof), spiked, error, thin)
 
 
-def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question], Fit | Verdict]) -> Fit | Verdict:
+def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question], Fit]) -> Fit:
     """Answer a question about sides of many columns; `ask` answers one about fewer."""
     reduction = reduction_of(question, workshop)
-    if isinstance(reduction, Verdict):
-        return reduction
     found = ask(reduction.question)
-    if isinstance(found, Verdict):
-        return found
     # What is known of chance in many canonical correlations holds for independent rows.
     is_known = question.table.rows.exchangeable
     rest = Rest(0.0, 0.0, 0.0, (0.0, 1.0)) if not is_known else rest_of(reduction, found.latents)
     if rest is None:
-        return Verdict.INFINITE
+        raise Known(Verdict.INFINITE)
     told = found.information
     below, above = told.errors or (told.standard_error, told.standard_error)
     below, above = float(np.hypot(below, rest.below)), float(np.hypot(above, rest.above))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pydine.latents.flows import Latents
-from pydine.nulls.moments import BLOCKS, combined, moments_of
+from pydine.nulls.moments import BLOCKS, SQUARES, combined, moments_of
 from pydine.nulls.tables import CodeTable
 from pydine.nulls.tiles import Tiles
 from pydine.types import FloatArray
@@ -33,6 +33,11 @@ class AnalyticTest(NamedTuple):
     pvalue: float
     blocks: FloatArray
     block_pvalues: FloatArray
+
+    @classmethod
+    def settled(cls, value: float, pvalue: float) -> AnalyticTest:
+        """The result where it is known without latents."""
+        return cls(pvalue, np.full(len(SQUARES), value), np.full(len(BLOCKS), pvalue))
 
     @property
     def shows(self) -> str:

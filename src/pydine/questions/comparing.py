@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from pydine.answers.contrasts import Answered, answer_all, correlations_of
+from pydine.answers.asking import Answered
+from pydine.answers.contrasts import answer_all, correlations_of
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.checks import SPARE_ROWS
@@ -172,10 +174,10 @@ def compare_groups(
 def _spread(part: Answered, rows: RowArray, table: Table) -> Answered:
     """An answer from some rows of a table, as one from all of them to which the others add nothing."""
     if table.rows.exchangeable:
-        return part._replace(rows=rows)
+        return replace(part, rows=rows)
     values = np.zeros(table.n_samples)
     values[rows] = part.values - part.values.mean()
-    return Answered(part.estimate, values, np.arange(table.n_samples), table.rows)
+    return replace(part, values=values, rows=np.arange(table.n_samples), sampling=table.rows)
 
 
 def _two_tables(data: Any) -> dict[str, Any]:

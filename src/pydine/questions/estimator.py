@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
-from pydine.answers.fitting import NewRows, fit, information_of
+from pydine.answers.answer import Verdict
+from pydine.answers.fitting import Fit, NewRows, fit
 from pydine.answers.mixed import MixedFit, MixedRows
-from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.policy import warn_if_determined
 from pydine.answers.settings import RandomState, Settings
 from pydine.archive import suits
 from pydine.inputs.angles import Cut
@@ -216,21 +217,20 @@ class DINE(BaseEstimator):
             said.refused("with tune=True")
         question = read_question(x, y, z, data=data, nan_policy=self.nan_policy, kinds=self.kinds, dependence=said)
         answer = fit(question, settings)
-        self.information_ = information_of(answer, question)
+        self.information_ = answer.information_of(question)
         self._dimensions = question.dimensions
-        self._verdict = answer if isinstance(answer, Verdict) else None
+        self._verdict = answer.verdict
         self._as_numbers: PlainGiven | None = None
         self._directions: tuple[Directions, Directions] | None = None
         self.tuning_: list[dict[str, Any]] = []
         self.flow_: RankFlow | PaperFlow | MixedRows
         self._new_rows: NewRows | MixedRows
         self._labels = labels_of(question)
-        if isinstance(answer, Verdict):
-            warn_if_determined(answer, question)
-        elif isinstance(answer, MixedFit):
+        warn_if_determined(answer.verdict, question)
+        if isinstance(answer, MixedFit):
             self.flow_ = self._new_rows = answer.of_new_rows()
             self._columns = tuple(list(range(width)) for width in question.dimensions)
-        else:
+        elif isinstance(answer, Fit):
             self.flow_, self._new_rows = answer.flow, answer.of_new_rows()
             self.tuning_ = [asdict(trial) for trial in answer.trials]
             asked = with_plain_given(question)

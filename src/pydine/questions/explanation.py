@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
-from pydine.answers.fitting import fit, information_of
-from pydine.answers.policy import Verdict
-from pydine.answers.residuals import left_of, numbers
+from pydine.answers.asking import ask
+from pydine.answers.fitting import fit
+from pydine.answers.residuals import numbers
 from pydine.answers.settings import CacheLike, Settings
 from pydine.inputs.columns import Source, frame_library
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question
-from pydine.nulls.analytic import analytic_test
-from pydine.results import InformationEstimate
 from pydine.results.explanation import Explanation, ExplanationStep
 from pydine.types import FloatArray
 from pydine.units.rows import SEED
@@ -130,10 +128,8 @@ def _is_close(step: ExplanationStep, last: ExplanationStep) -> bool:
 
 
 def _step(question: Question, added: tuple[str, ...], settings: Settings) -> ExplanationStep:
-    answer = fit(question, settings)
-    information: InformationEstimate = replace(information_of(answer, question), points=None)
-    pvalue = answer.pvalue if isinstance(answer, Verdict) else analytic_test(answer.tested).pvalue
-    return ExplanationStep(added, information, float(pvalue))
+    found = ask(question, settings)
+    return ExplanationStep(added, found.estimate, found.pvalue)
 
 
 def _partial_correlation(question: Question) -> tuple[float, float]:
@@ -161,8 +157,7 @@ def _partial_correlation(question: Question) -> tuple[float, float]:
 
 def _residuals(question: Question, settings: Settings) -> FloatArray:
     """Both sides less what functions of z predict of them, in their own units, shape (2, m); (2, 0) of labels."""
-    answer = fit(question, settings)
-    left = None if isinstance(answer, Verdict) or len(question.y) > 1 else left_of(question, answer.latents)
+    left = None if len(question.y) > 1 else fit(question, settings).residuals(question)
     if left is None:
         return np.empty((2, 0))
     both = np.ascontiguousarray(np.hstack(left).T)

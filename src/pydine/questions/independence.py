@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from pydine.answers.fitting import Fit, fit, information_of
-from pydine.answers.policy import Verdict, table_of, warn_if_determined
+from pydine.answers.fitting import Fit, fit
+from pydine.answers.policy import table_of, warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question
 from pydine.nulls.analytic import STATISTICS, analytic_test, in_words, named_order, summary
-from pydine.nulls.moments import BLOCKS, combined, moments_of
+from pydine.nulls.moments import combined, moments_of
 from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
 from pydine.results import IndependenceTestResult, InformationEstimate
 from pydine.work.cache import UnitCache
@@ -126,18 +126,19 @@ def independence_test(
         found = _found(table, statistic, method, n_permutations, pvalue_formula)
         return IndependenceTestResult.without_estimate(partial(_estimate, question, settings), **found, **asked)
     answer = fit(question, settings)
-    if sample is not None and isinstance(answer, Fit) and is_refinable(answer, sample):
+    if sample is not None and is_refinable(answer, sample):
         if method != "analytic":
             raise ValueError("method='permutation' needs all rows in memory; pass method='analytic' for streamed data.")
         return _streamed(answer, sample, statistic, float(alpha), n_jobs)
-    information = information_of(answer, question)
+    information = answer.information_of(question)
     if sample is not None:
         information = of_sample(information, answer, sample)
-    if isinstance(answer, Verdict):
-        warn_if_determined(answer, question)
-        every = in_words(np.full(len(BLOCKS), answer.pvalue), bool(question.given))
-        return IndependenceTestResult(answer.value, answer.pvalue, information, **asked, block_pvalues=every)
-    found = _found(table or answer.latents, statistic, method, n_permutations, pvalue_formula, algorithm != "paper")
+    if answer.verdict is not None:
+        warn_if_determined(answer.verdict, question)
+        test = answer.analytic()
+        every = in_words(test.block_pvalues, bool(question.given))
+        return IndependenceTestResult(answer.verdict.value, test.pvalue, information, **asked, block_pvalues=every)
+    found = _found(answer.tested, statistic, method, n_permutations, pvalue_formula, algorithm != "paper")
     if "linear_log_pvalue" in information.details:
         # The leading directions, or all columns at once in a line: twice the smaller p-value (Bonferroni).
         linear = float(np.exp(cast(float, information.details["linear_log_pvalue"])))
@@ -169,7 +170,7 @@ def _found(
 
 def _estimate(question: Question, settings: Settings) -> InformationEstimate:
     """The estimate of a question, made when somebody asks for it."""
-    return information_of(fit(question, settings), question)
+    return fit(question, settings).information_of(question)
 
 
 def _streamed(answer: Fit, sample: Sample, statistic: str, alpha: float, n_jobs: int | None) -> IndependenceTestResult:

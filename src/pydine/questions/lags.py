@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pydine.answers.contrasts import Answered, answered_by, correlations_of
-from pydine.answers.fitting import fit
-from pydine.answers.policy import Verdict
+from pydine.answers.asking import Answered, ask
+from pydine.answers.contrasts import correlations_of
+from pydine.answers.policy import warn_if_determined
 from pydine.answers.settings import CacheLike, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.checks import check_nan_policy
@@ -18,7 +18,6 @@ from pydine.inputs.columns import Source
 from pydine.inputs.dependence import Dependence, codes_of, order_of
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question
-from pydine.nulls.analytic import analytic_test
 from pydine.nulls.pvalues import adjusted
 from pydine.results.lags import LaggedInformation, TransferInformation
 from pydine.types import FloatArray, IntArray
@@ -86,11 +85,11 @@ def lagged_information(
     settings = Settings(base=base, n_jobs=n_jobs, cache=UnitCache.of(cache) or UnitCache()).seeded()
     known = [*((name, 0) for name in _listed(given)), *((y, lag) for lag in past)]
     everything = [*((x, lag) for lag in asked), (y, 0), *known]
-    found = [series.ask([(x, lag)], (y, 0), known, everything).answered(settings) for lag in asked]
-    pvalues = np.array([pvalue for _, pvalue in found])
+    found = [_ask(series.question([(x, lag)], (y, 0), known, everything), settings) for lag in asked]
+    pvalues = np.array([one.pvalue for one in found])
     # Holm's adjustment holds however the lags depend on each other.
     every = tuple(map(float, adjusted(pvalues, "holm")))
-    return LaggedInformation(asked, tuple(one.estimate for one, _ in found), tuple(map(float, pvalues)), every)
+    return LaggedInformation(asked, tuple(one.estimate for one in found), tuple(map(float, pvalues)), every)
 
 
 @shown_in_notebooks("Estimating")
@@ -147,31 +146,25 @@ def transfer_information(
     z = [(name, lag) for name in _listed(given) for lag in past]
     everything = [(x, 0), (y, 0), *((name, lag) for name in (x, y) for lag in past), *z]
 
-    def told(source: Any, of: Any) -> tuple[Answered, float]:
+    def told(source: Any, of: Any) -> Answered:
         given_past = [*((of, lag) for lag in past), *z]
-        return series.ask([(source, lag) for lag in past], (of, 0), given_past, everything).answered(settings)
+        return _ask(series.question([(source, lag) for lag in past], (of, 0), given_past, everything), settings)
 
-    (forward, pvalue), (backward, backward_pvalue) = told(x, y), told(y, x)
+    forward, backward = told(x, y), told(y, x)
     correlation = float(correlations_of([forward, backward])[0, 1])
     return TransferInformation(
-        str(x), str(y), past, forward.estimate, backward.estimate, pvalue, backward_pvalue, correlation
+        str(x), str(y), past, forward.estimate, backward.estimate, forward.pvalue, backward.pvalue, correlation
     )
 
 
 Lagged = tuple[Any, int]  # a column, and by how many rows it is moved
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A question about moved columns."""
-
-    question: Question
-
-    def answered(self, settings: Settings) -> tuple[Answered, float]:
-        """The estimate with its rows, and the p-value of the analytic test."""
-        answer = fit(self.question, settings)
-        pvalue = answer.pvalue if isinstance(answer, Verdict) else analytic_test(answer.tested).pvalue
-        return answered_by(answer, self.question), float(pvalue)
+def _ask(question: Question, settings: Settings) -> Answered:
+    """The estimate with its rows, and its test."""
+    found = ask(question, settings, keeps_rows=True)
+    warn_if_determined(found.verdict, question)
+    return found
 
 
 @dataclass(frozen=True)
@@ -214,7 +207,9 @@ class _Series:
         found[there] = column[before[there]]
         return found
 
-    def ask(self, x: Sequence[Lagged], y: Lagged, given: Sequence[Lagged], everything: Sequence[Lagged]) -> _Asked:
+    def question(
+        self, x: Sequence[Lagged], y: Lagged, given: Sequence[Lagged], everything: Sequence[Lagged]
+    ) -> Question:
         """The question about moved columns, in the rows in which everything that is asked about has values."""
         complete = np.isfinite([self.moved(*one) for one in everything]).all(axis=0)
         blocks = [list(dict.fromkeys(block)) for block in (x, [y], given)]
@@ -224,7 +219,7 @@ class _Series:
         }
         x_names, y_names, z_names = ([_named(*one) for one in block] for block in blocks)
         said = Dependence(None if self.codes is None else self.codes[complete], True if self.codes is None else None)
-        return _Asked(read_question(x_names, y_names, z_names or None, data=used, kinds=kinds or None, dependence=said))
+        return read_question(x_names, y_names, z_names or None, data=used, kinds=kinds or None, dependence=said)
 
 
 def _named(name: Any, lag: int) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pydine.answers.fitting import Fit, fit, information_of
-from pydine.answers.policy import Verdict, warn_if_determined
-from pydine.answers.residuals import left_of
+from pydine.answers.answer import Answer
+from pydine.answers.fitting import fit
+from pydine.answers.policy import warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.dependence import Dependence
@@ -23,7 +23,7 @@ from pydine.units.rows import some_of
 from pydine.work.cache import UnitCache
 
 if TYPE_CHECKING:
-    from pydine.answers.mixed import MixedFit
+    pass
 
 MOST_POINTS = 5000  # memory: rows that an estimate keeps to be drawn
 
@@ -112,15 +112,15 @@ def mutual_information(
     source = data if sample is None else sample.columns
     question = read_question(x, y, z, data=source, nan_policy=nan_policy, kinds=kinds, dependence=said)
     answer = fit(question, settings)
-    information = information_of(answer, question)
-    if sample is not None and isinstance(answer, Fit) and is_refinable(answer, sample):
+    information = answer.information_of(question)
+    if sample is not None and is_refinable(answer, sample):
         answer, _ = refined(answer, sample, n_jobs)
-        information = information_of(answer, question)
+        information = answer.information_of(question)
         information = replace(information, n_samples=sample.n_rows, n_dropped=sample.n_dropped)
     elif sample is not None:
         information = of_sample(information, answer, sample)
-    if isinstance(answer, Verdict):
-        warn_if_determined(answer, question)
+    if answer.verdict is not None:
+        warn_if_determined(answer.verdict, question)
         return information
     return replace(information, points=_Points(answer, question))
 
@@ -129,15 +129,15 @@ def mutual_information(
 class _Points:
     """Some rows of a fit, for a plot; computed only when one is drawn."""
 
-    fitted: Fit | MixedFit
+    fitted: Answer
     question: Question
 
     def __call__(self, information: InformationEstimate) -> PointwiseInformation:
-        latents = self.fitted.heaviest.latents
+        latents = self.fitted.shown
         rows = np.sort(some_of(latents.outwards, MOST_POINTS))
         dx, both = latents.dimensions[0], latents.both[:, rows]
         sides, positions = (both[:dx].T, both[dx:].T), self.question.table.positions[rows]
-        left = left_of(self.question, self.fitted.latents)
+        left = self.fitted.residuals(self.question)
         some = None if left is None else (left[0][rows], left[1][rows])
         observed = observed_of(self.question, rows)
         return PointwiseInformation(self.fitted.of_rows(rows), positions, sides, information, observed, some)
@@ -193,12 +193,9 @@ def pointwise_information(
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs).seeded()
     question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds, dependence=said)
     answer = fit(question, settings)
-    if isinstance(answer, Verdict):
-        raise ValueError(f"rows contribute nothing that differs between them, because {answer.reason}.")
-    latents, values = answer.heaviest.latents, answer.held_out()
-    if values is None:
-        values = answer.of_rows(slice(None))
-    sides = latents.of("x").T, latents.of("y").T
-    information, positions = information_of(answer, question), question.table.positions
-    left = left_of(question, answer.latents)
-    return PointwiseInformation(values, positions, sides, information, observed_of(question), left)
+    if answer.verdict is not None:
+        raise ValueError(f"rows contribute nothing that differs between them, because {answer.verdict.reason}.")
+    sides = answer.shown.of("x").T, answer.shown.of("y").T
+    information, positions = answer.information_of(question), question.table.positions
+    left = answer.residuals(question)
+    return PointwiseInformation(answer.values(), positions, sides, information, observed_of(question), left)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pydine.answers.fitting import entropy_of
+from pydine.answers.answer import entropy_of
 from pydine.answers.policy import warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import check_nan_policy

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.answers.contrasts import Answered, rows_of
-from pydine.answers.fitting import fit, information_of
-from pydine.answers.policy import Verdict, determined_side, warn_determined
+from pydine.answers.answer import Verdict
+from pydine.answers.asking import Answered, ask
+from pydine.answers.policy import determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import (
@@ -35,16 +35,13 @@ from pydine.inputs.kinds import Kinds, as_said
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table, copy_signature
-from pydine.nulls.analytic import analytic_test
 from pydine.nulls.pvalues import adjusted
 from pydine.questions.explanation import explained
 from pydine.questions.features.rest import rest_of
 from pydine.questions.features.ties import MOST_VALUES, Comparer
-from pydine.results import InformationEstimate
 from pydine.results.explanation import Explanation
 from pydine.results.ranking import RankedColumn, Ranking
 from pydine.show.progress import progress_bar
-from pydine.types import FloatArray
 from pydine.work.asking import ask_all
 from pydine.work.cache import UnitCache
 from pydine.work.execution import arrivals, is_sent_away
@@ -158,16 +155,6 @@ def _columns_of(values: Any) -> list[Any]:
         return list(values.T) if values.ndim > 1 else [values]
     source = Source.read(values) if len(np.shape(values)) > 1 else None
     return [values] if source is None else [source.column(name) for name in source.names]
-
-
-class _Answer(NamedTuple):
-    """An estimate, the p-value of its analytic test, whether what is given determines a side, and where it shows."""
-
-    information: InformationEstimate
-    pvalue: float
-    is_determined: bool
-    shows: str = ""
-    values: FloatArray | None = None  # what rows contribute, if they are kept
 
 
 @dataclass(frozen=True)
@@ -289,8 +276,8 @@ class _Work:
 
     def ranking(self) -> Ranking:
         """All figures alone, then all given the rest; if that is interrupted, what is known by then."""
-        alone: dict[str, _Answer] = {}
-        known: dict[str, _Answer] = {}
+        alone: dict[str, Answered] = {}
+        known: dict[str, Answered] = {}
         screened: tuple[str, ...] = ()
         try:
             self._look()
@@ -311,10 +298,11 @@ class _Work:
             why = f"Interrupted: {count} of {len(self.asked.alone)} columns {of} are known."
             warnings.warn(why, UserWarning, stacklevel=level_of_caller())
             return replace(self._result(alone, known, screened), unfinished=why)
-        warn_determined(determined_side(rest[name]) for name, answer in known.items() if answer.is_determined)
+        gone = [name for name, answer in known.items() if answer.verdict is Verdict.NOTHING_LEFT]
+        warn_determined(determined_side(rest[name]) for name in gone)
         return self._with_ties(self._result(alone, known, screened))
 
-    def _of_alone(self, alone: dict[str, _Answer]) -> dict[str, _Answer]:
+    def _of_alone(self, alone: dict[str, Answered]) -> dict[str, Answered]:
         """The figures of columns that are no copies, where there is no rest to be given."""
         first = self.asked.first_of
         return {name: answer for name, answer in alone.items() if first.get(name, name) == name}
@@ -338,16 +326,12 @@ class _Work:
             return ranking
         return replace(ranking, tied=ranking.comparer.tied([column.name for column in ranking], self.alpha))
 
-    def _comparer(self, alone: dict[str, _Answer]) -> Comparer:
+    def _comparer(self, alone: dict[str, Answered]) -> Comparer:
         """Compares columns by what their rows contribute."""
-        kept = {}
-        for name, answer in alone.items():
-            if answer.values is not None and np.isfinite(answer.information.value):
-                table = self.asked.alone[name].table
-                kept[name] = Answered(answer.information, answer.values, table.positions, table.rows)
-        return Comparer(kept)
+        kept = {name: a for name, a in alone.items() if len(a.values) and a.verdict is None}
+        return Comparer({name: a for name, a in kept.items() if np.isfinite(a.estimate.value)})
 
-    def _answers(self, questions: list[Question], how: str) -> Iterator[_Answer]:
+    def _answers(self, questions: list[Question], how: str) -> Iterator[Answered]:
         """Ask questions in parallel, and yield their answers in order, each as soon as it is known."""
         tables = list({id(question.table): question.table for question in questions}.values())
         items = [_Item(_place(question.table, tables), *question.blocks) for question in questions]
@@ -359,7 +343,7 @@ class _Work:
             if len(items) == 1 or is_sent_away(n_jobs):
                 yield from ask_all(asker, items, cache, n_jobs, step)
                 return
-            known: dict[int, _Answer] = {}
+            known: dict[int, Answered] = {}
             due = 0
             for i, answer in arrivals(lambda item: asker(item, cache), items, n_jobs, step):
                 known[i] = answer
@@ -367,7 +351,7 @@ class _Work:
                     yield known.pop(due)
                     due += 1
 
-    def _rest(self, alone: dict[str, _Answer]) -> tuple[dict[str, Question], tuple[str, ...]]:
+    def _rest(self, alone: dict[str, Answered]) -> tuple[dict[str, Question], tuple[str, ...]]:
         """Every column given the others, or given those that stand for them, which are named."""
         first, whole = self.asked.first_of, self.asked.whole
         if whole is None or len(whole.x) < 2:
@@ -376,12 +360,12 @@ class _Work:
         if len(whole.x) < 2:
             return {}, ()
         names = whole.names[0]
-        rest = rest_of(whole, np.array([alone[name].information.value for name in names]))
-        asked = sorted(zip(names, whole.x, strict=True), key=lambda pair: -alone[pair[0]].information.value)
+        rest = rest_of(whole, np.array([alone[name].estimate.value for name in names]))
+        asked = sorted(zip(names, whole.x, strict=True), key=lambda pair: -alone[pair[0]].estimate.value)
         questions = {name: Question(whole.table, (i,), whole.y, rest.without(i)) for name, i in asked}
         return questions, () if rest.is_whole else tuple(whole.table.names[j] for j in rest.columns)
 
-    def _result(self, alone: dict[str, _Answer], known: dict[str, _Answer], screened: tuple[str, ...]) -> Ranking:
+    def _result(self, alone: dict[str, Answered], known: dict[str, Answered], screened: tuple[str, ...]) -> Ranking:
         """What is known so far."""
         of_alone = adjusted(np.array([answer.pvalue for answer in alone.values()]), "bh")
         of_rest = dict(zip(known, adjusted(np.array([a.pvalue for a in known.values()]), "bh"), strict=True))
@@ -389,12 +373,12 @@ class _Work:
         copies = {name: other for name, other in asked.first_of.items() if other != name}
         for (name, first), q in zip(alone.items(), of_alone, strict=True):
             second, q_rest = known.get(name), float(of_rest.get(name, np.nan))
-            information, pvalue = (None, np.nan) if second is None else (second.information, second.pvalue)
+            information, pvalue = (None, np.nan) if second is None else (second.estimate, second.pvalue)
             nothing, shows = q_rest > self.alpha, "" if second is None else second.shows
             columns.append(
                 RankedColumn(
                     name,
-                    first.information,
+                    first.estimate,
                     information,
                     first.pvalue,
                     pvalue,
@@ -463,13 +447,7 @@ class _Asker:
     settings: Settings
     keeps_rows: bool = False
 
-    def __call__(self, item: _Item, cache: UnitCache | None) -> _Answer:
+    def __call__(self, item: _Item, cache: UnitCache | None) -> Answered:
         """The answer to one question."""
         question = Question(self.tables[item.place], *item[1:])
-        answer = fit(question, replace(self.settings, cache=cache))
-        information = information_of(answer, question)
-        if isinstance(answer, Verdict):
-            return _Answer(information, answer.pvalue, answer is Verdict.NOTHING_LEFT)
-        test = analytic_test(answer.tested)
-        values = rows_of(answer, question) if self.keeps_rows else None
-        return _Answer(information, test.pvalue, is_determined=False, shows=test.shows, values=values)
+        return ask(question, replace(self.settings, cache=cache), keeps_rows=self.keeps_rows)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from pydine._version import __version__
-from pydine.answers import fitting, policy
+from pydine.answers import fitting
 from pydine.answers import mixed as mixed_answers
+from pydine.answers.answer import Verdict
 from pydine.archive import Refused, Schema, suits
 from pydine.bases import average, classes, elliptical, flow, mixture, stack, waves
 from pydine.bases.kinds import ratios
@@ -59,7 +60,7 @@ MODEL = Schema(
         stack.StackRatio,
         waves.WaveRatio,
         fitting.NewRows,
-        policy.Verdict,
+        Verdict,
         Kind,
         table.Table,
         table.Question,

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Self
 
+from pydine.answers.answer import Verdict
 from pydine.answers.mixed import tested
-from pydine.answers.policy import Verdict, warn_if_determined
+from pydine.answers.policy import warn_if_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.checks import SPARE_ROWS, check_nan_policy
 from pydine.inputs.columns import Source
@@ -19,7 +20,7 @@ from pydine.inputs.kinds import Kinds
 from pydine.inputs.reading import read_question, read_variables
 from pydine.inputs.table import Question
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import STATISTICS, analytic_test
+from pydine.nulls.analytic import STATISTICS
 from pydine.types import FloatArray
 from pydine.work.cache import UnitCache
 
@@ -126,12 +127,10 @@ class SearchTest:
 
     def _ask(self, question: Question, workshop: Workshop) -> Answer:
         found = tested(question, workshop)
-        if isinstance(found, Verdict):
-            if found is Verdict.NOTHING_LEFT and not self._warned:
-                self._warned = True
-                warn_if_determined(found, question)
-            return Answer(found.pvalue, found.value)
-        return Answer(analytic_test(found.latents, self.statistic).pvalue, found.information)
+        if found.verdict is Verdict.NOTHING_LEFT and not self._warned:
+            self._warned = True
+            warn_if_determined(found.verdict, question)
+        return Answer(found.analytic(self.statistic).pvalue, found.information)
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
         """A search that copies its graph, and the test with it, goes on with the same cache."""

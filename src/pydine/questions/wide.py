@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.answers.policy import Verdict, left_over
+from pydine.answers.answer import Verdict
+from pydine.answers.policy import left_over
 from pydine.answers.settings import CacheLike, Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.learning import pairs_with_unlearned

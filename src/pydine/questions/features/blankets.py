@@ -13,18 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from pydine.answers.fitting import fit, information_of
+from pydine.answers.asking import ask
 from pydine.answers.mixed import tested
-from pydine.answers.policy import Verdict, reduced
+from pydine.answers.policy import units_of
 from pydine.answers.settings import Settings
 from pydine.inputs.checks import warn_left_out
 from pydine.inputs.columns import Columns
 from pydine.inputs.kinds import Kind, Kinds, periods_of
 from pydine.inputs.reading import with_kinds
 from pydine.inputs.table import Question, Table
-from pydine.latents.plain import is_mixed
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import analytic_test
 from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
 from pydine.work.asking import ask_all
@@ -226,10 +224,7 @@ class _Asker:
         """The units that a query needs, unless some of its columns turn out to be redundant."""
         if query.feature not in self.varying:
             return []
-        question = reduced(self.question(query), self.workshop)
-        if isinstance(question, Verdict) or question.table is not self.workshop.table or is_mixed(question):
-            return []
-        return self.workshop.tasks(question)
+        return units_of(self.question(query), self.workshop)
 
 
 class _Tester(_Asker):
@@ -238,10 +233,7 @@ class _Tester(_Asker):
     def __call__(self, query: Query, cache: UnitCache | None) -> Answer:
         if query.feature not in self.varying:
             return NOTHING
-        found = tested(self.question(query), self.workshop.beside(cache))
-        if isinstance(found, Verdict):
-            return Answer(found.pvalue, found.value)
-        test = analytic_test(found.latents)
+        test = tested(self.question(query), self.workshop.beside(cache)).analytic()
         return Answer(test.pvalue, float(test.blocks.max()))
 
 
@@ -251,6 +243,5 @@ class _Estimator(_Asker):
     def __call__(self, query: Query, cache: UnitCache | None) -> float:
         if query.feature not in self.varying:
             return 0.0
-        question = self.question(query)
         settings = replace(self.settings, cache=cache)
-        return information_of(fit(question, settings, self.workshop.beside(cache)), question).value
+        return ask(self.question(query), settings, self.workshop.beside(cache), is_tested=False).estimate.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pydine.answers.contrasts import Answered
+from pydine.answers.asking import Answered
 from pydine.questions.comparing import difference_of
 from pydine.results.contrasts import Difference
 

@@ -16,16 +16,16 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.answers.fitting import fit, information_of
+from pydine.answers.answer import Verdict
+from pydine.answers.asking import ask
 from pydine.answers.mixed import tested
-from pydine.answers.policy import Verdict
 from pydine.answers.settings import Settings
 from pydine.inputs.checks import SPARE_ROWS
 from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question, Table
 from pydine.kernels.compilation import PACKAGE, sources_digest
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import analytic_test, pairwise_test
+from pydine.nulls.analytic import pairwise_test
 from pydine.questions.graphs.skeleton import Asked, Given
 from pydine.work.asking import ask_all
 from pydine.work.cache import UnitCache
@@ -72,9 +72,7 @@ class Tester:
 def _pvalue(question: Question, workshop: Workshop) -> float:
     """The p-value of the analytic test; NaN where nothing is left to test, which speaks for nothing."""
     found = tested(question, workshop)
-    if isinstance(found, Verdict):
-        return np.nan if found is Verdict.NOTHING_LEFT else found.pvalue
-    return analytic_test(found.latents).pvalue
+    return np.nan if found.verdict is Verdict.NOTHING_LEFT else found.analytic().pvalue
 
 
 @dataclass(frozen=True)
@@ -88,8 +86,8 @@ class Estimator:
         """Value, standard error and the ends of the 95% interval, in nats."""
         ((i, j),) = group.pairs
         question = Question(self.workshop.table, (i,), (j,), group.given)
-        answer = fit(question, replace(self.settings, cache=cache, n_jobs=1), self.workshop.beside(cache))
-        found = information_of(answer, question)
+        settings = replace(self.settings, cache=cache, n_jobs=1)
+        found = ask(question, settings, self.workshop.beside(cache), is_tested=False).estimate
         return found.value, found.standard_error, *found.confidence_interval()
 
 

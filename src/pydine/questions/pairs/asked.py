@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.answers.fitting import fit, information_of
-from pydine.answers.policy import Verdict, left_over, reduced
+from pydine.answers.answer import Verdict
+from pydine.answers.asking import ask
+from pydine.answers.policy import left_over, units_of
 from pydine.answers.settings import Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.learning import LearnedPairs, pairs_with_unlearned, with_unlearned
@@ -19,9 +20,9 @@ from pydine.inputs.kinds import Kind
 from pydine.inputs.reading import Variables
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents
-from pydine.latents.plain import is_mixed, with_plain_given
+from pydine.latents.plain import with_plain_given
 from pydine.latents.workshop import Workshop
-from pydine.nulls.analytic import analytic_test, in_sample, pairwise_test
+from pydine.nulls.analytic import in_sample, pairwise_test
 from pydine.nulls.moments import combined
 from pydine.nulls.pvalues import LARGEST_CORRELATION
 from pydine.nulls.screening import not_gaussian
@@ -323,17 +324,13 @@ class Asker:
     def __call__(self, pair: Pair, cache: UnitCache | None) -> tuple[InformationEstimate, float]:
         """The estimate of a pair and its p-value."""
         question = self._question(pair)
-        answer = fit(question, replace(self.settings, cache=cache), self.workshop.beside(cache, self.settings.n_jobs))
-        if isinstance(answer, Verdict):
-            return information_of(answer, question), answer.pvalue
-        return information_of(answer, question), analytic_test(answer.tested).pvalue if self.test else np.nan
+        workshop = self.workshop.beside(cache, self.settings.n_jobs)
+        found = ask(question, replace(self.settings, cache=cache), workshop, is_tested=self.test)
+        return found.estimate, found.pvalue
 
     def tasks(self, pair: Pair) -> list[UnitTask]:
         """The units that a pair needs, unless some of its columns turn out to be redundant."""
-        question = reduced(self._question(pair), self.workshop)
-        if isinstance(question, Verdict) or question.table is not self.workshop.table or is_mixed(question):
-            return []
-        return self.workshop.tasks(question)
+        return units_of(self._question(pair), self.workshop)
 
     def _question(self, pair: Pair) -> Question:
         first, second = (list(self.variables.members)[i] for i in pair)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.answers.fitting import entropy_of
-from pydine.answers.policy import Verdict
+from pydine.answers.answer import Verdict, entropy_of
 from pydine.answers.settings import Settings
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import SPARE_ROWS, CopiesWarning, FewRowsWarning, TiesWarning, enumeration

@@ -13,12 +13,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from pydine.answers.fitting import Fit, answered, learned_of
-from pydine.answers.policy import Verdict
+from pydine.answers.answer import Answer
+from pydine.answers.fitting import Fit, learned_of, with_errors
 from pydine.bases.average import pooled
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_nan_policy
@@ -27,7 +27,6 @@ from pydine.results.estimates import InformationEstimate
 
 # Streams and their sums are imported when data may be one.
 if TYPE_CHECKING:
-    from pydine.answers.mixed import MixedFit
     from pydine.inputs.streams import Sample, Stream
     from pydine.questions.streamed.sums import Sums
 
@@ -64,7 +63,7 @@ def _named(stream: Stream, wanted: Iterable[Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def is_refinable(answer: Fit | MixedFit | Verdict, sample: Sample) -> bool:
+def is_refinable(answer: Answer, sample: Sample) -> TypeGuard[Fit]:
     """Whether all rows can be mapped by what was learned from the sample, and there are more than those."""
     if sample.is_whole or not isinstance(answer, Fit) or answer.directions is not None:
         return False
@@ -75,12 +74,10 @@ def is_refinable(answer: Fit | MixedFit | Verdict, sample: Sample) -> bool:
     return len(set(names)) == len(names) and not any(sample.is_label(name) for name in names)
 
 
-def of_sample(
-    information: InformationEstimate, answer: Fit | MixedFit | Verdict, sample: Sample
-) -> InformationEstimate:
+def of_sample(information: InformationEstimate, answer: Answer, sample: Sample) -> InformationEstimate:
     """The answer to a question from the sample: with a warning, if that is not all rows."""
     information = replace(information, n_dropped=sample.n_dropped)
-    if sample.is_whole or isinstance(answer, Verdict):
+    if sample.is_whole or answer.verdict is not None:
         return information
     warn_sampled("the answer rests", sample, "columns of numbers that are continuous, given numbers")
     return replace(information, details={**information.details, "sample_rows": information.n_samples})
@@ -117,7 +114,7 @@ def refined(answer: Fit, sample: Sample, n_jobs: int | None = None) -> tuple[Fit
     parts = tuple(part._replace(base=base) for part, base in zip(answer.parts, bases, strict=True))
     mean, sampling = pooled(np.array([part.weight for part in parts]), bases)
     learned = learned_of(answer.latents, parts, mean)
-    value, error, errors, parted = answered(learned, sampling)
+    value, error, errors, parted = with_errors(learned, sampling)
     details = {**answer.information.details, **parted, "degrees_of_freedom": sums.dof}
     information = replace(
         answer.information,

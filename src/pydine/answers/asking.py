@@ -1,0 +1,82 @@
+"""Questions answered with all that a caller may want: the estimate, the test, and what each row contributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pydine.answers.answer import Verdict
+from pydine.answers.fitting import fit
+from pydine.answers.settings import Settings
+from pydine.inputs.table import Question
+from pydine.latents.workshop import Workshop
+from pydine.results import InformationEstimate
+from pydine.sampling import INDEPENDENT, Rows
+from pydine.types import FloatArray, RowArray
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """The answer to a question, without what was fitted for it.
+
+    Parameters
+    ----------
+    estimate : InformationEstimate
+    verdict : Verdict or None
+        How the answer is known without a fit.
+    values : ndarray, shape (n,)
+        What each row contributes, in nats. This and what follows on rows is empty if it is not kept.
+    rows : ndarray of int, shape (n,)
+        Where these rows are in the data.
+    sampling : Rows
+        How they were sampled.
+    pvalue : float
+        Of the analytic test; NaN if nothing was tested.
+    shows : str
+        Where dependence shows, in words; empty without a test, and if there is a verdict.
+    """
+
+    estimate: InformationEstimate
+    verdict: Verdict | None = None
+    values: FloatArray = field(default_factory=lambda: np.empty(0))
+    rows: RowArray = field(default_factory=lambda: np.empty(0, np.intp))
+    sampling: Rows = INDEPENDENT
+    pvalue: float = np.nan
+    shows: str = ""
+
+
+def ask(
+    question: Question,
+    settings: Settings,
+    workshop: Workshop | None = None,
+    *,
+    is_tested: bool = True,
+    keeps_rows: bool = False,
+) -> Answered:
+    """Answer a question, whether something has to be fitted for it or not.
+
+    Parameters
+    ----------
+    question : Question
+    settings : Settings
+        Checked.
+    workshop : Workshop, optional
+        That of the question's table, if there is one already.
+    is_tested : bool
+        Whether there is to be a p-value; that of a verdict costs nothing and is always there.
+    keeps_rows : bool
+        Whether to keep what each row contributes.
+    """
+    answer = fit(question, settings, workshop)
+    told, verdict, table = answer.information_of(question), answer.verdict, question.table
+    if keeps_rows:
+        found = Answered(told, verdict, answer.values(), table.positions, table.rows)
+    else:
+        found = Answered(told, verdict)
+    if verdict is not None:
+        return replace(found, pvalue=verdict.pvalue)
+    if not is_tested:
+        return found
+    test = answer.analytic()
+    return replace(found, pvalue=float(test.pvalue), shows=test.shows)

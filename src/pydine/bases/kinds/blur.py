@@ -13,8 +13,6 @@ from pydine.bases.kinds.ratios import MixedModels
 from pydine.bases.learning import SENSITIVITY_ROWS, STEP
 from pydine.latents.kinds.column import Place
 from pydine.latents.kinds.conditionals import Conditional
-from pydine.latents.kinds.continuous import ContinuousColumn
-from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
@@ -37,7 +35,7 @@ def blur(columns: MixedColumns, models: MixedModels) -> float:
     some, total = some_of(columns.outwards, SENSITIVITY_ROWS), 0.0
     for conditional in models.alone:
         number = conditional.column
-        if isinstance(number, ContinuousColumn):
+        if not number.is_discrete:
             unlearned = max(number.unlearned, conditional.units[0].unlearned) * left_to_learn(columns)
             if unlearned > 0.0:
                 total += 0.5 * unlearned * _sensitivity(columns, models, conditional, some)
@@ -49,7 +47,7 @@ def left_to_learn(columns: MixedColumns) -> float:
 
     Errors of functions of c numbers fall as n^(-4 / (4 + c)), those of functions of labels as 1 / n (`units.stacking`).
     """
-    numbers = sum(not isinstance(column, NominalColumn) for column in columns.z)
+    numbers = sum(not column.is_label for column in columns.z)
     counted = sum(len(column.context) for column in columns.z)
     return _of_a_doubling(counted) / _of_a_doubling(numbers)
 

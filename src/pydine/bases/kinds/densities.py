@@ -31,7 +31,6 @@ from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.conditionals import Conditional, Context
 from pydine.latents.kinds.continuous import ContinuousColumn
-from pydine.latents.kinds.levels import LevelsColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.results.intervals import interval_ends
@@ -225,7 +224,7 @@ def _plans(columns: MixedColumns, suffix: str, has_blind: bool) -> dict[str, _Pl
 
         alone, other = f"{name}, alone{suffix}", f"{EXCHANGED[name]}, alone{suffix}"
         plans[alone] = _Plan(given(columns.z))
-        many = [sum(isinstance(column, LevelsColumn) for column in side) for side in (targets, others)]
+        many = [sum(column.has_many_labels for column in side) for side in (targets, others)]
         is_wide = many[0] == many[1] and len(targets) > max(MOST_TARGETS, len(others))
         if many[0] > many[1] or is_wide:
             continue  # the other side is easier to predict

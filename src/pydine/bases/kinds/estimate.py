@@ -16,8 +16,6 @@ from pydine.bases.kinds.parts import codes_of_columns
 from pydine.bases.kinds.sparse import fit_sparse
 from pydine.bases.kinds.tables import Codes, TableFit, entropy, fit_table, most_entropy
 from pydine.latents.flows import Latents
-from pydine.latents.kinds.levels import LevelsColumn
-from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.units.evidence import evidence
@@ -92,7 +90,7 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
 def labels_of(columns: MixedColumns) -> tuple[Codes, str] | None:
     """The codes (n,) of a side that is one column of many labels, and the name of the other side, which has none."""
     for side, other, name in ((columns.x, columns.y, "y"), (columns.y, columns.x, "x")):
-        if isinstance(side[0], LevelsColumn) and len(side) == 1 and not isinstance(other[0], LevelsColumn):
+        if side[0].has_many_labels and len(side) == 1 and not other[0].has_many_labels:
             return codes_of_columns(side), name
     return None
 
@@ -135,7 +133,7 @@ def least_error(value: float, bound: float, n: float) -> float:
 def entropy_bound(columns: MixedColumns) -> float:
     """The smaller of the entropies of the discrete sides, in nats, or of what they may be if labels are many."""
     sides = [side for side in (columns.x, columns.y) if all(column.is_discrete for column in side)]
-    is_many = any(isinstance(column, LevelsColumn) for side in sides for column in side)
+    is_many = any(column.has_many_labels for side in sides for column in side)
     measure = most_entropy if is_many else entropy
     return min((measure(codes_of_columns(side)) for side in sides), default=np.inf)
 
@@ -143,8 +141,8 @@ def entropy_bound(columns: MixedColumns) -> float:
 def has_many(columns: MixedColumns) -> bool:
     """Whether a question has many labels, and no numbers, not even beside point masses."""
     every = (*columns.x, *columns.y, *columns.z)
-    has_masses = any(isinstance(column, OrdinalColumn) and len(column.context) > 1 for column in every)
-    return not has_masses and any(isinstance(column, LevelsColumn) for column in every)
+    has_masses = any(column.has_steps and len(column.context) > 1 for column in every)
+    return not has_masses and any(column.has_many_labels for column in every)
 
 
 def fit_columns_table(columns: MixedColumns) -> TableFit | None:

@@ -19,9 +19,6 @@ from pydine.bases.kinds.tables import Codes, codes_of
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
-from pydine.latents.kinds.levels import LevelsColumn
-from pydine.latents.kinds.nominal import NominalColumn
-from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.types import FloatArray
@@ -67,7 +64,7 @@ def codes_of_columns(columns: Sequence[Column]) -> Codes:
 
 def is_few(column: Column) -> bool:
     """Whether a column has labels, and each may have models of its own."""
-    return isinstance(column, NominalColumn) and not isinstance(column, LevelsColumn)
+    return column.is_label and not column.has_many_labels
 
 
 def label_by_label(columns: MixedColumns, maker: MixedMaker, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
@@ -94,7 +91,7 @@ def on_either_side(
 
     Empty if z has no ordered column, or too many columns, or if nothing shows that the sides differ across a cut.
     """
-    numbers = [column for column in columns.z if not isinstance(column, NominalColumn)]
+    numbers = [column for column in columns.z if not column.is_label]
     if not numbers or len(columns.z) > MOST_CUT:
         return {}
     side = best_cut(columns, numbers)[1]
@@ -129,7 +126,7 @@ def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatio
 
 def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
     """Models of all rows after `realigned` has recoded every part; None if that changes nothing."""
-    is_many = any(isinstance(column, LevelsColumn) for column in (*columns.x, *columns.y))
+    is_many = any(column.has_many_labels for column in (*columns.x, *columns.y))
     aligned = realigned(columns, part) if trust > 0.0 and not is_many else None
     if aligned is None:
         return None
@@ -144,16 +141,14 @@ def realigned(columns: MixedColumns, part: Codes) -> MixedColumns | None:
     part, or with its lowest step, need then not be learned in each part separately.
     """
     sides, oriented = (*columns.x, *columns.y), _oriented(columns)
-    before = [
-        codes_of(oriented[id(column)][None]) if isinstance(column, OrdinalColumn) else column.values for column in sides
-    ]
+    before = [codes_of(oriented[id(column)][None]) if column.has_steps else column.values for column in sides]
     after = [np.zeros(columns.n_rows) if column.is_discrete else column.values for column in sides]
     for k in range(int(part.max()) + 1):
         rows = np.flatnonzero(part == k)
         vary = [i for i, column in enumerate(sides) if np.ptp(column.values[rows]) > 0.0]
         found = canonical([sides[i].values[rows] for i in vary], [sides[i].KIND for i in vary])
         for i, column in zip(vary, found, strict=True):
-            if isinstance(column, NominalColumn):
+            if column.is_label:
                 after[i][rows] = column.values
             elif column.is_discrete:
                 after[i][rows] = codes_of(oriented[id(sides[i])][None, rows])
@@ -212,7 +207,7 @@ def _coarse(columns: MixedColumns, oriented: dict[int, FloatArray]) -> Codes:
     """Both sides together as few codes, shape (n,): each column is binned into groups of about equal size."""
     parts = []
     for column in (*columns.x, *columns.y):
-        if isinstance(column, NominalColumn):
+        if column.is_label:
             parts.append(np.minimum(column.values, COARSE - 1.0))  # the most frequent, and the rest
         else:
             scores = oriented[id(column)]

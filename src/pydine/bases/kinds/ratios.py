@@ -17,7 +17,6 @@ from pydine.bases.base import mixed
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Alternatives, Column, Rows
 from pydine.latents.kinds.conditionals import ByParts, Conditional
-from pydine.latents.kinds.levels import LevelsColumn
 from pydine.sampling import HeldOut
 from pydine.types import FloatArray, must_fit
 from pydine.units.ladder import LadderSettings
@@ -106,7 +105,7 @@ def ratio_of(
     folds: Sequence[HeldOut],
 ) -> tuple[MixedRatio, FloatArray, FloatArray]:
     """One model, and its in-sample and held-out log-ratios, in nats, shapes (n,)."""
-    other = others[0] if len(others) == 1 and not isinstance(others[0].column, LevelsColumn) else None
+    other = others[0] if len(others) == 1 and not others[0].column.has_many_labels else None
     by_others = {id(conditional): conditional.unseen(settings) for conditional in (*seeing, *alone)}
 
     def seen(conditional: Conditional) -> tuple[FloatArray, ByParts]:

@@ -37,11 +37,10 @@ def canonical(columns: Sequence[FloatArray], kinds: Sequence[Kind]) -> list[Colu
             found.append(labels)
         else:
             found.append(column)
-    if any(isinstance(column, LevelsColumn) for column in found):
-        rows = row_order(np.array([c.values if isinstance(c, NominalColumn) else c.order_keys[0] for c in found]))
+    if any(column.has_many_labels for column in found):
+        rows = row_order(np.array([c.values if c.is_label else c.order_keys[0] for c in found]))
         for i, column in enumerate(found):
-            if isinstance(column, LevelsColumn):
-                column.learn([*found[:i], *found[i + 1 :]], rows)
+            column.learn([*found[:i], *found[i + 1 :]], rows)
     return found
 
 

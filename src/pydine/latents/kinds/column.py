@@ -14,6 +14,7 @@ What a kind has to define (`Column`):
   probability.
 - ``alternatives``: the values that it could have had given the context, with their probabilities: labels, steps, or a
   few places of a number.
+- ``is_discrete``, ``is_label``, ``has_many_labels``: what other code asks about, in place of its class.
 
 `conditionals` fits a column given others.
 
@@ -89,6 +90,9 @@ class Column(ABC):
     """
 
     KIND: ClassVar[Kind]
+    is_label: ClassVar[bool] = False  # whether its values have no order
+    has_many_labels: ClassVar[bool] = False  # and are too many for models of their own
+    unlearned: float = 0.0  # of a latent in its place: how much of the context may still be in it, in nats
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place")  # in files; the rest follows from them
     values: FloatArray
     place: Place
@@ -132,6 +136,14 @@ class Column(ABC):
     def is_discrete(self) -> bool:
         """Whether it has a discrete distribution, so that information about it is bounded by its entropy."""
         return True
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether its values are ordered steps."""
+        return self.is_discrete and not self.is_label
+
+    def learn(self, others: Sequence[Column], order: RowArray) -> None:  # noqa: B027 - most kinds learn nothing
+        """Find what labels say of the other columns of a question, where they are many; others say themselves."""
 
     @property
     @abstractmethod

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pydine.latents.kinds.column import Alternatives, Column, Residual, Rows
-from pydine.latents.kinds.levels import LevelsColumn
 from pydine.sampling import INDEPENDENT
 from pydine.sampling import Rows as Sampling
 from pydine.types import FloatArray, RowArray, must_fit
@@ -59,7 +58,7 @@ class Context:
     @property
     def learned(self) -> FloatArray:
         """The context of the rows that were fitted, for models that have seen them, shape (c, n)."""
-        if not any(isinstance(parent, LevelsColumn) for parent in self.parents):
+        if not any(parent.has_many_labels for parent in self.parents):
             return self.values
         return np.vstack([parent.learned for parent in self.parents])
 

@@ -34,7 +34,6 @@ class ContinuousColumn(Column):
     KIND: ClassVar[Kind] = Kind.CONTINUOUS
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "given")
     given: Conditional | None = None
-    unlearned: float = 0.0
 
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
@@ -43,8 +42,7 @@ class ContinuousColumn(Column):
     def follow(self, other: Column, rows: RowArray | None = None) -> None:
         """See `Column`."""
         super().follow(other, rows)
-        if isinstance(other, ContinuousColumn):
-            self.unlearned = other.unlearned
+        self.unlearned = other.unlearned
 
     def values_of(self, rows: Rows) -> FloatArray:
         """See `Column`."""

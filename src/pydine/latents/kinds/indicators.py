@@ -10,7 +10,6 @@ from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question, Table
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
-from pydine.latents.kinds.nominal import NominalColumn
 from pydine.types import FloatArray
 
 
@@ -68,7 +67,7 @@ class PlainGiven:
         parts = []
         for values, column in zip(np.ascontiguousarray(z.T), self.columns, strict=True):
             seen = column.seen(column.coded(values))
-            is_replaced = isinstance(column, NominalColumn) or column.KIND.is_around
+            is_replaced = column.is_label or column.KIND.is_around
             parts += list(seen) if is_replaced else [values, *seen[1:]]
         return np.array(parts).T
 

@@ -39,6 +39,7 @@ class LevelsColumn(NominalColumn):
         What three quarters of the other rows of each row's label say.
     """
 
+    has_many_labels: ClassVar[bool] = True
     KEPT: ClassVar[tuple[str, ...]] = (*NominalColumn.KEPT, "effects", "left_out")
     effects: FloatArray
     left_out: FloatArray
@@ -62,7 +63,7 @@ class LevelsColumn(NominalColumn):
         for other in others:
             for key in other.order_keys[:, order]:
                 found.append(self._shrunken(key, codes, own, told))
-                if not isinstance(other, NominalColumn):
+                if not other.is_label:
                     found.append(self._shrunken((key - key.mean() - found[-1][1]) ** 2, codes, own, told))
         scales = [max(float(left_out.std()), LEAST_BETWEEN) for _, left_out in found]
         self.effects, left_out = (

@@ -24,6 +24,7 @@ class NominalColumn(Column):
     """Labels, as a series of yes/no questions about them."""
 
     KIND: ClassVar[Kind] = Kind.NOMINAL
+    is_label: ClassVar[bool] = True
     KEPT: ClassVar[tuple[str, ...]] = ("values", "place", "numbers")
     numbers: FloatArray | None = None  # by the table's own codes, if these differ
 

@@ -17,7 +17,6 @@ from pydine.latents.flows import Latents
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import ROWS_PER_FREQUENCY, Cells, Column, Place, Residual
 from pydine.latents.kinds.conditionals import Conditional, Context
-from pydine.latents.kinds.nominal import NominalColumn
 from pydine.sampling import INDEPENDENT
 from pydine.sampling import Rows as Sampling
 from pydine.types import FloatArray, RowArray
@@ -80,7 +79,7 @@ class MixedColumns:
         """Rows by their distance from the origin, in an order that depends only on their values."""
         keys = np.vstack([*(column.order_keys for column in (*self.x, *self.y)), self.context(self.z).values])
         every = (*self.y, *self.x, *self.z) if self.is_swapped else (*self.x, *self.y, *self.z)
-        labels = [column.values for column in every if isinstance(column, NominalColumn)]  # keys do not tell rare ones
+        labels = [column.values for column in every if column.is_label]  # keys do not tell rare ones
         return outwards(keys * signs(keys)[:, None], labels)
 
     def swapped(self) -> MixedColumns:

@@ -13,8 +13,7 @@ sys.path.append(str(FOLDER.parents[1] / "benchmarks"))
 import own_shapes
 import pydine
 from known_shapes import SHAPES, sample
-from pydine.bases.classes import Classes
-from pydine.bases.mixture import Gaussians
+from pydine.bases.mixture import Classes, Gaussians
 from pydine.inputs.table import Question
 from pydine.kernels.normal import normal_quantile
 from pydine.latents.scores import ScoreMap

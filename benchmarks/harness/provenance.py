@@ -43,7 +43,6 @@ _OF_KINDS = ("pydine.answers.mixed", "pydine.bases.kinds", "pydine.latents.kinds
 # P-values go through no base except for the closed form.
 _BESIDE_TESTS = (
     "pydine.answers.relearning",
-    "pydine.bases.classes",
     "pydine.bases.flow",
     "pydine.bases.mixture",
     "pydine.bases.neighbours",

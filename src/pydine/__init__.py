@@ -26,16 +26,13 @@ if TYPE_CHECKING:
     from pydine.questions.selection import ConditionalSelector, mutual_information_score
     from pydine.questions.streamed.refining import SampledWarning
     from pydine.questions.synergies import synergies
-    from pydine.results import (
-        CausalGraph,
-        IndependenceTestResult,
-        InformationEstimate,
-        PairwiseInformation,
-        PointwiseInformation,
-    )
+    from pydine.results import InformationEstimate, PointwiseInformation
     from pydine.results.contrasts import Difference
+    from pydine.results.graphs import CausalGraph
+    from pydine.results.independence import IndependenceTestResult
     from pydine.results.interactions import Interaction
     from pydine.results.lags import LaggedInformation, TransferInformation
+    from pydine.results.pairs import PairwiseInformation
     from pydine.results.power import Power
     from pydine.results.synergies import Synergies
     from pydine.work.cache import UnitCache
@@ -84,17 +81,17 @@ __all__ = [
 
 # Names are imported when they are first used: Numba and scikit-learn take their time, and `import pydine` should not.
 _HOMES = {
-    "CausalGraph": "pydine.results",
+    "CausalGraph": "pydine.results.graphs",
     "ConditionalSelector": "pydine.questions.selection",
     "DINE": "pydine.questions.estimator",
     "DeterminedWarning": "pydine.answers.policy",
     "Difference": "pydine.results.contrasts",
     "Explanation": "pydine.results.explanation",
-    "IndependenceTestResult": "pydine.results",
+    "IndependenceTestResult": "pydine.results.independence",
     "InformationEstimate": "pydine.results",
     "LaggedInformation": "pydine.results.lags",
     "Interaction": "pydine.results.interactions",
-    "PairwiseInformation": "pydine.results",
+    "PairwiseInformation": "pydine.results.pairs",
     "PointwiseInformation": "pydine.results",
     "Power": "pydine.results.power",
     "Ranking": "pydine.results.ranking",
@@ -103,7 +100,7 @@ _HOMES = {
     "TiesWarning": "pydine.inputs.checks",
     "TransferInformation": "pydine.results.lags",
     "UnitCache": "pydine.work.cache",
-    "WideInformation": "pydine.results",
+    "WideInformation": "pydine.results.wide",
     "causal_graph": "pydine.questions.causal_graph",
     "independence_test": "pydine.questions.independence",
     "lagged_information": "pydine.questions.lags",

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from pydine import mutual_information
 from pydine.bases import mixture as module
-from pydine.bases.classes import FEWEST_KNOTS, Classes
-from pydine.bases.mixture import Gaussians, MixtureBase
+from pydine.bases.mixture import FEWEST_KNOTS, Classes, Gaussians, MixtureBase
 from pydine.sampling import HeldOut
 from shapes import gaussian, given_z, latents_of, parabola
 

@@ -19,7 +19,7 @@ from pydine.latents import paper
 from pydine.latents.paper import PaperSettings, fit_paper_flow
 from pydine.units.network import Network
 from pydine.units.unit import FittedUnit, Model, identity
-from pydine.work.plan import Unit
+from pydine.work.tasks import Unit
 
 # A network of the paper's kind, small enough for a pencil: one context column z, hidden layers of one unit, two
 # components. Conditioner: h = 0.5 relu(z + 0) + 0. Heads: relu(h), relu(h + 1) and relu(3 - h), then the outputs.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pydine.inputs.table import Question
-from pydine.latents.ties import LARGEST_SHIFT
-from pydine.latents.ties import without_ties as without_ties_of
+from pydine.latents.plain import LARGEST_SHIFT
+from pydine.latents.plain import without_ties as without_ties_of
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ from hypothesis.extra import numpy as arrays
 import pydine
 from pydine.cli import app
 from pydine.questions.ranking import RankedColumn, Ranking
-from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
+from pydine.results import InformationEstimate, PointwiseInformation
+from pydine.results.independence import IndependenceTestResult
+from pydine.results.pairs import PairwiseInformation
 
 NAMES = st.text(max_size=8)
 NUMBERS = st.floats()

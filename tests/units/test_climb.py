@@ -7,9 +7,8 @@ from scipy.stats import norm
 
 from pydine.kernels.mixing import best_mixture
 from pydine.sampling import INDEPENDENT
-from pydine.units.climb import climb, needed_of
 from pydine.units.folds import Fold
-from pydine.units.ladder import fit_ladder
+from pydine.units.ladder import climb, fit_ladder, needed_of
 from pydine.units.rungs import training
 from pydine.units.rungs.registry import rungs_for
 from unit_data import SETTINGS, sine_data

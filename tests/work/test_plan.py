@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pydine.work.plan import Unit, autoregressive, columnwise, unique
+from pydine.work.tasks import Unit, autoregressive, columnwise, unique
 
 
 def test_each_target_sees_those_before_it_and_what_is_given():

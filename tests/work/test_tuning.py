@@ -12,7 +12,7 @@ from pydine import DINE
 from pydine.latents.scores import ScoreMap
 from pydine.units.ladder import LadderSettings, held_out_likelihood
 from pydine.units.rungs.linear import ExpandedRung
-from pydine.work.plan import Unit
+from pydine.work.tasks import Unit
 from pydine.work.tuning import Grid, Trial, tune
 
 SETTINGS = LadderSettings(networks=1, iterations=60)

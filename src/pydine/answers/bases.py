@@ -18,11 +18,10 @@ from pydine.bases.neighbours import completed
 from pydine.bases.sharpening import sharpened
 from pydine.bases.stack import Stack
 from pydine.bases.student import StudentBase
-from pydine.bases.waves import with_waves
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
+from pydine.latents.plain import without_ties
 from pydine.latents.raw import raw
-from pydine.latents.ties import without_ties
 from pydine.latents.workshop import SPARE_DOF, Workshop
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
@@ -133,7 +132,12 @@ def _mixtures(
     plain = [gaussian or GaussianBase(folds).fit(seen), *student]
     if not settings.has("mixture"):
         return Stack.of(plain, [], seen, folds), student
-    return with_waves(MixtureBase(folds, settings.has("classes")).stack(plain, seen), seen), student
+    stack = MixtureBase(folds, settings.has("classes")).stack(plain, seen)
+    if any(seen.around):
+        from pydine.bases.waves import with_waves
+
+        stack = with_waves(stack, seen)
+    return stack, student
 
 
 def _sharpened(

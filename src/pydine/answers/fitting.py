@@ -15,8 +15,7 @@ import numpy as np
 
 from pydine.answers.answer import Answer, Known, Settled, information_about, of_sampling
 from pydine.answers.bases import Part, fit_bases, is_sharp
-from pydine.answers.policy import Mapped, check_all_rows, mapped, reduced
-from pydine.answers.reduction import fit_reduced, is_wide
+from pydine.answers.policy import Mapped, check_all_rows, is_wide, mapped, reduced
 from pydine.answers.settings import Settings
 from pydine.bases.average import pooled
 from pydine.bases.base import LogRatio
@@ -32,22 +31,21 @@ from pydine.bases.learning import (
     with_unlearned,
 )
 from pydine.inputs.table import Question
-from pydine.latents.directions import Directions
 from pydine.latents.flows import Latents, RankFlow
-from pydine.latents.plain import is_mixed, with_plain_given
-from pydine.latents.ties import without_ties
+from pydine.latents.plain import is_mixed, with_plain_given, without_ties
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import View, outwards, some_of
 from pydine.work.execution import run
-from pydine.work.plan import autoregressive, unique
+from pydine.work.tasks import autoregressive, unique
 from pydine.work.threads import one_thread
 
 # Other kinds of column, the paper's flows and tuning are imported only where they are used.
 if TYPE_CHECKING:
     from pydine.answers.mixed import MixedFit
     from pydine.bases.kinds.densities import MixedEstimate
+    from pydine.latents.directions import Directions
     from pydine.latents.paper import PaperFlow
     from pydine.work.tuning import Trial
 
@@ -175,6 +173,8 @@ def _fit(
     plain = with_plain_given(question)
     workshop = workshop if plain is question else None
     if is_wide(plain):
+        from pydine.answers.reduction import fit_reduced
+
         ask = partial(_fit_flows, settings=settings, workshop=None)
         return fit_reduced(plain, workshop or settings.workshop(plain.table), ask)
     return _fit_flows(plain, settings, workshop)

@@ -24,11 +24,11 @@ from scipy.special import gammaln
 from pydine.answers.answer import Known, Verdict
 from pydine.bases.closed_form import SMALLEST_VARIANCE, is_singular
 from pydine.inputs.callers import level_of_caller
-from pydine.inputs.checks import check_rows, enumeration
+from pydine.inputs.checks import MOST_DIRECTIONS, check_rows, enumeration
+from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
-from pydine.latents.plain import is_mixed
-from pydine.latents.ties import without_ties
+from pydine.latents.plain import is_mixed, without_ties
 from pydine.latents.workshop import Workshop
 from pydine.nulls.tables import CodeTable
 from pydine.types import FloatArray
@@ -103,6 +103,15 @@ def units_of(question: Question, workshop: Workshop) -> list[UnitTask]:
     except Known:
         return []
     return [] if plain.table is not workshop.table or is_mixed(plain) else workshop.tasks(plain)
+
+
+def is_wide(question: Question) -> bool:
+    """Whether a side has too many columns for flows of all of them, and both are of numbers, steps and yes/no."""
+    if max(question.dimensions[:2]) <= MOST_DIRECTIONS:
+        return False
+    table = question.table
+    labels = [table.columns[i] for i in (*question.x, *question.y) if table.kind(i) is Kind.NOMINAL]
+    return all(len(np.unique(column)) <= 2 for column in labels)
 
 
 def check_all_rows(question: Question) -> None:

@@ -28,10 +28,9 @@ from pydine.bases.closed_form import (
     wishart_error,
 )
 from pydine.inputs.checks import MOST_DIRECTIONS
-from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question, Table
 from pydine.latents.directions import Directions, principal, standing_out
-from pydine.latents.ties import without_ties
+from pydine.latents.plain import without_ties
 from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray
 
@@ -86,15 +85,6 @@ class Rest(NamedTuple):
     def log_pvalue(self) -> float:
         """Logarithm of the p-value of the closed form, by its normal approximation."""
         return float(log_ndtr(-self.linear[0] / self.linear[1]))
-
-
-def is_wide(question: Question) -> bool:
-    """Whether a side has too many columns for flows of all of them, and both are of numbers, steps and yes/no."""
-    if max(question.dimensions[:2]) <= MOST_DIRECTIONS:
-        return False
-    table = question.table
-    labels = [table.columns[i] for i in (*question.x, *question.y) if table.kind(i) is Kind.NOMINAL]
-    return all(len(np.unique(column)) <= 2 for column in labels)
 
 
 def reduction_of(question: Question, workshop: Workshop) -> Reduction:

@@ -20,8 +20,7 @@ from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings
 from pydine.units.unit import MARGINAL, FittedUnit
 from pydine.work.cache import UnitCache, fit_units
-from pydine.work.plan import Unit, autoregressive
-from pydine.work.tasks import UnitTask
+from pydine.work.tasks import Unit, UnitTask, autoregressive
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, IntArray, RowArray, must_fit
 from pydine.units.rows import View, outwards
 from pydine.units.unit import FittedUnit
-from pydine.work.plan import Unit
+from pydine.work.tasks import Unit
 
 VALUES_KEPT = 1 << 26  # memory: most values of functions of z that are kept, half a gibibyte
 ROWS_KEPT = 1 << 14  # memory: most rows for which all functions of z are kept, so that they are evaluated once

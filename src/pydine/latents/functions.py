@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pydine.types import FloatArray, must_fit
 from pydine.units.rows import SEED, Arrangement, outwards, some_of
-from pydine.units.rungs.additive import additive
+from pydine.units.rungs.linear import additive
 
 # answer: number of bumps around rows of z; the shares of degrees of freedom in `projection` limit how many are used.
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400

@@ -19,7 +19,7 @@ from pydine.types import FloatArray, must_fit
 from pydine.units.network import Network
 from pydine.units.unit import FittedUnit, Model, identity
 from pydine.work.execution import run
-from pydine.work.plan import Unit, autoregressive, unique
+from pydine.work.tasks import Unit, autoregressive, unique
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pydine.latents.projection import Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
 from pydine.units.unit import MARGINAL
-from pydine.work.plan import Unit
+from pydine.work.tasks import Unit
 
 ENDS = np.array([-1.0, 1.0])
 LEAST_GAP = 1e-12  # guard: between values some ranks apart, in deviations; ties have less

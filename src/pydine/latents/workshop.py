@@ -23,8 +23,7 @@ from pydine.units.rows import View, column_order
 from pydine.units.unit import FittedUnit
 from pydine.work.cache import UnitCache, fit_units
 from pydine.work.execution import ensure_compiled, run
-from pydine.work.plan import Unit, autoregressive, columnwise, unique
-from pydine.work.tasks import UnitTask
+from pydine.work.tasks import Unit, UnitTask, autoregressive, columnwise, unique
 
 MADE_BYTES = (
     64 << 20

@@ -18,7 +18,8 @@ from pydine.inputs.reading import read_question
 from pydine.nulls.analytic import STATISTICS, analytic_test, in_words, named_order, summary
 from pydine.nulls.moments import combined, moments_of
 from pydine.questions.streamed.refining import is_refinable, of_sample, refined, sample_of
-from pydine.results import IndependenceTestResult, InformationEstimate
+from pydine.results import InformationEstimate
+from pydine.results.independence import IndependenceTestResult
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
 

@@ -23,7 +23,7 @@ from pydine.questions.pairs.asked import Asked, Shard
 from pydine.questions.pairs.found import Pairs, kinds_of
 from pydine.questions.pairs.parted import Parted
 from pydine.questions.streamed.refining import sample_of, warn_sampled
-from pydine.results import PairwiseInformation
+from pydine.results.pairs import PairwiseInformation
 from pydine.work.cache import UnitCache
 from pydine.work.threads import one_thread
 

@@ -17,7 +17,7 @@ from pydine.answers import fitting
 from pydine.answers import mixed as mixed_answers
 from pydine.answers.answer import Verdict
 from pydine.archive import Refused, Schema, suits
-from pydine.bases import average, classes, elliptical, flow, mixture, stack, waves
+from pydine.bases import average, elliptical, flow, mixture, stack, waves
 from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
 from pydine.inputs import angles, table
@@ -28,7 +28,7 @@ from pydine.latents.kinds import conditionals, continuous, indicators, levels, n
 from pydine.results import InformationEstimate
 from pydine.units import codes, network, rows, unit
 from pydine.units.rungs import registry
-from pydine.work import plan, tasks
+from pydine.work import tasks
 
 __all__ = ["read_model", "write_model"]
 
@@ -41,7 +41,7 @@ MODEL = Schema(
         codes.Sums,
         unit.Model,
         unit.FittedUnit,
-        plan.Unit,
+        tasks.Unit,
         rows.Arrangement,
         rows.View,
         scores.ScoreMap,
@@ -55,7 +55,7 @@ MODEL = Schema(
         average._AverageRatio,
         flow._DirectionRatio,
         mixture.Gaussians,
-        classes.Classes,
+        mixture.Classes,
         mixture.MixtureRatio,
         stack.StackRatio,
         waves.WaveRatio,

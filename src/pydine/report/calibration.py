@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from pydine.inputs.table import Question, Table
+from pydine.latents.plain import without_ties
 from pydine.latents.scores import ScoreMap
-from pydine.latents.ties import without_ties
 from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings, fit_ladder

@@ -1,4 +1,4 @@
-"""Units as tasks: units to be fitted, which are first looked up in the cache, and run wherever an executor runs them.
+"""The units that answer a question, and units as tasks: looked up in the cache first, or run wherever an executor runs.
 
 A task holds all that a unit depends on and nothing else, so it can be pickled and sent to other processes (see
 `parcels`), and two tasks with the same bytes are the same unit. The cache is read and filled in the caller's process.
@@ -7,6 +7,7 @@ A task holds all that a unit depends on and nothing else, so it can be pickled a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +17,30 @@ from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings, cross_fit_ladder, fit_ladder
 from pydine.units.unit import FittedUnit
+
+
+@dataclass(frozen=True, order=True)
+class Unit:
+    """One target column and its context columns, as positions in a table of columns."""
+
+    target: int
+    context: tuple[int, ...]
+
+
+def autoregressive(targets: Sequence[int], given: Sequence[int]) -> list[Unit]:
+    """Units of an autoregressive flow over `targets` given other columns: h_i = c_i(x_<i, z) (paper, "Conditioner")."""
+    return [Unit(target, (*targets[:i], *given)) for i, target in enumerate(targets)]
+
+
+def columnwise(targets: Sequence[int], given: Sequence[int]) -> list[Unit]:
+    """Units that map each of `targets` by itself, given the other columns."""
+    return [Unit(target, tuple(given)) for target in targets]
+
+
+def unique(units: Iterable[Unit]) -> list[Unit]:
+    """Every unit once, in the order of first appearance."""
+    return list(dict.fromkeys(units))
+
 
 NOTHING = np.empty(0)
 

@@ -15,7 +15,7 @@ import numpy as np
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings, SharedRungs, held_out_likelihood
 from pydine.work.execution import run
-from pydine.work.plan import Unit
+from pydine.work.tasks import Unit
 
 
 @dataclass(frozen=True)

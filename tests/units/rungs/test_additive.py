@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, norm
 
-from pydine.units.rungs.additive import additive, with_radius
+from pydine.units.rungs.linear import additive, with_radius
 
 
 def test_orthonormal_under_a_normal_distribution():

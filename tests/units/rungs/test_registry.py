@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pydine.units.rungs.linear import LINEAR
+from pydine.units.rungs.networks import WideRung
 from pydine.units.rungs.registry import EXPANSIONS, rungs_for
 from pydine.units.rungs.rung import Lesson
-from pydine.units.rungs.wide import WideRung
 from pydine.units.settings import LadderSettings
 from unit_data import product_data
 

@@ -1,19 +1,23 @@
-"""Networks of the whole context; the other networks (`index`, `wide`) override some of its methods."""
+"""Networks: of the whole context, and larger, wide and index networks, which override some of its methods."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from pydine.kernels.mixing import mixture_moments, total
+from pydine.kernels.regression import largest_eigenvector, weighted_moments
 from pydine.types import FloatArray
 from pydine.units.network import Network
 from pydine.units.rows import SEED
 from pydine.units.rungs.rung import Lesson, Rung
-from pydine.units.rungs.training import trained
+from pydine.units.rungs.training import side_by_side, trained
 from pydine.units.settings import LINEAR_PRECISION, LadderSettings
-from pydine.units.unit import Model
+from pydine.units.steps import middles
+from pydine.units.unit import SEPARATE, Model, identity
 
 STARTS_KEPT = 64  # memory: initial parameters of networks, which are the same in all folds and units
 BIAS_SPREAD = 0.5  # answer: deviation of the hidden units' initial biases: their centres lie within the data
@@ -79,3 +83,116 @@ def _drawn(seeds: tuple[int, ...], c: int, h: int, spread: float) -> FloatArray:
     drawn = np.concatenate([rng.standard_normal(h * c) / np.sqrt(c), spread * rng.standard_normal(h)])
     drawn.flags.writeable = False
     return drawn
+
+
+# answer: training rows for each parameter of a larger network: from 5000 rows on one of 16 units is tried
+ROWS_PER_PARAMETER = 25
+MOST_TIMES = 8  # answer: the largest network's hidden units, in multiples of a network's, to save time
+
+
+@dataclass(frozen=True)
+class LargerRung(NetworkRung):
+    """A network with `times` as many hidden units, tried if that of half as many counts.
+
+    A network of fixed size cannot follow every function however many rows it learns from; a sieve, whose size grows
+    with the rows, can (Chen and White 1999).
+    """
+
+    times: int = 2
+
+    def network(self, c: int, settings: LadderSettings) -> Network:
+        """See `NetworkRung`."""
+        return Network.tanh(c, self.times * settings.hidden_units, settings.components)
+
+
+def larger_networks(c: int, n_train: int, settings: LadderSettings) -> Iterator[LargerRung]:
+    """Networks of 2, 4, ... times the hidden units, as many as rows allow."""
+    times, below = 2, "network"
+    while times <= MOST_TIMES:
+        name = f"{times * settings.hidden_units}-unit network"
+        rung = LargerRung(name, identity, settings.iterations, 0, times, after=below)
+        if ROWS_PER_PARAMETER * rung.network(c, settings).n_parameters > n_train:
+            return
+        yield rung
+        times, below = 2 * times, rung.name
+
+
+# answer: multiples of a network's. Eight components follow a ring or a few clusters; more parameters take more steps.
+MORE_HIDDEN_UNITS, MORE_COMPONENTS, MORE_ITERATIONS = 2, 4, 3
+
+
+class WideRung(NetworkRung):
+    """A network with more hidden units and components, which sees the context's radius: for clusters and rings.
+
+    It keeps only the linear rung's slopes and spreads its components over the residual: in the linear rung they may
+    coincide, and then every gradient that would separate them is zero.
+    """
+
+    def network(self, c: int, settings: LadderSettings) -> Network:
+        """See `NetworkRung`."""
+        return Network.tanh(c, MORE_HIDDEN_UNITS * settings.hidden_units, MORE_COMPONENTS * settings.components)
+
+    def outputs(self, linear: FloatArray) -> FloatArray:
+        """Equal Gaussians side by side, with mean and variance of the linear rung's mixture."""
+        parts = linear.reshape(3, -1)
+        mean, variance = mixture_moments(*parts)
+        return side_by_side(mean, np.sqrt(variance), MORE_COMPONENTS * parts.shape[1])
+
+
+# answer: prior precision of the cubes' coefficients, a deviation of 0.03: maps to scores are curved but little.
+WARP_PRECISION = 1000.0
+# answer: initial slope of the hidden units, and the centre of the outermost of them along the index, which has a
+# deviation of about 1: they cover all but the outer tenth at either end.
+INDEX_SLOPE, OUTERMOST = 0.8, 1.3
+# answer: most columns among which a direction of curvature is sought: it takes the cube of their number, and rows for
+# so many second moments are seldom there.
+MOST_BENT = 150
+SHORTEST = 1e-12  # guard: least length of a direction, to divide by
+
+
+def cubic(context: FloatArray) -> FloatArray:
+    """The context and its Hermite polynomials of degree 3: a sum of columns in their own units is curved in scores."""
+    return np.vstack([context, (context * context - 3.0) * context / np.sqrt(6.0)])
+
+
+SEPARATE.add(cubic)
+
+
+class IndexRung(NetworkRung):
+    """A network of one combination of the context; start 0 is the direction of slope, start 1 that of curvature.
+
+    A z of many columns often acts through few of their combinations, and one direction is learned from far fewer rows
+    than a network of all columns. The slopes are the linear rung's.
+    """
+
+    def network(self, c: int, settings: LadderSettings) -> Network:
+        """See `NetworkRung`."""
+        return Network.index(c, settings.hidden_units, settings.components)
+
+    def begin(self, network: Network, theta: FloatArray, decay: FloatArray, lesson: Lesson) -> None:
+        """See `NetworkRung`."""
+        direction, c = network.layer_slices[0][0], len(lesson.x)
+        rises = lesson.linear().theta[:c]
+        theta[direction][:c] = _bent(middles(lesson.t), lesson.x, rises) if self.start else _unit(rises)
+        along(network, theta, lesson.settings.hidden_units)
+        decay[c : 2 * c] = decay[3 * c : 4 * c] = decay[direction][c:] = WARP_PRECISION / lesson.x.shape[1]
+
+
+def along(network: Network, theta: FloatArray, h: int) -> None:
+    """Write the initial slopes and places of h hidden units along the index to the parameters theta (p,)."""
+    slopes, biases = network.layer_slices[1]
+    theta[slopes] = INDEX_SLOPE
+    theta[biases] = INDEX_SLOPE * np.linspace(OUTERMOST, -OUTERMOST, h)
+
+
+def _unit(direction: FloatArray) -> FloatArray:
+    return direction / max(float(np.sqrt(total(direction * direction))), SHORTEST)
+
+
+def _bent(t: FloatArray, x: FloatArray, location: FloatArray) -> FloatArray:
+    """The direction in which the target is curved most: the first principal Hessian direction (Li 1992), shape (c,)."""
+    residual = t.copy()
+    for slope, column in zip(location, x, strict=True):
+        residual -= slope * column
+    bent: FloatArray = largest_eigenvector(weighted_moments(x, residual - total(residual) / len(t)))
+    return bent

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from pydine.units.rungs.additive import ADDITIVE, additive, with_radius
-from pydine.units.rungs.index import MOST_BENT, IndexRung, cubic
-from pydine.units.rungs.larger import larger_networks
-from pydine.units.rungs.linear import LINEAR, SCALE
-from pydine.units.rungs.networks import NetworkRung
+from pydine.units.rungs.linear import ADDITIVE, LINEAR, SCALE, additive, with_radius
+from pydine.units.rungs.networks import (
+    MORE_ITERATIONS,
+    MOST_BENT,
+    IndexRung,
+    NetworkRung,
+    WideRung,
+    cubic,
+    larger_networks,
+)
 from pydine.units.rungs.rung import Rung
 from pydine.units.rungs.waves import WavesRung, has_rows, waves
-from pydine.units.rungs.wide import MORE_ITERATIONS, WideRung
 from pydine.units.settings import LadderSettings
 from pydine.units.unit import Expansion, identity
 

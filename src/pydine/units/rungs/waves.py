@@ -12,8 +12,8 @@ import numpy as np
 from pydine.kernels.normal import add_tails
 from pydine.kernels.regression import ridge
 from pydine.types import FloatArray
-from pydine.units.rungs.index import IndexRung, along
 from pydine.units.rungs.linear import BASIS_PRECISION, LEAST_DEVIATION
+from pydine.units.rungs.networks import IndexRung, along
 from pydine.units.rungs.rung import Lesson
 from pydine.units.rungs.training import side_by_side, trained
 from pydine.units.settings import LINEAR_PRECISION

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from pydine import mutual_information
-from pydine.bases.average import averaged, of_all_rows, pooled, weights_of
-from pydine.bases.base import FittedBase, mean_and_error
+from pydine.bases.base import FittedBase, averaged, mean_and_error, of_all_rows, pooled, weights_of
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.stack import Stack

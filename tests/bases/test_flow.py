@@ -5,7 +5,7 @@ import pytest
 
 from pydine import DINE, independence_test, mutual_information, pointwise_information
 from pydine.bases import stack as module
-from pydine.bases.average import averaged
+from pydine.bases.base import averaged
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.mixture import MixtureBase

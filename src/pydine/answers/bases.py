@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from pydine.answers.settings import Settings
-from pydine.bases.average import of_all_rows, weights_of
-from pydine.bases.base import FittedBase
+from pydine.bases.base import FittedBase, of_all_rows, weights_of
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.mixture import MixtureBase

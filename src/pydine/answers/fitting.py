@@ -17,8 +17,7 @@ from pydine.answers.answer import Answer, Known, Settled, information_about, of_
 from pydine.answers.bases import Part, fit_bases, is_sharp
 from pydine.answers.policy import Mapped, check_all_rows, is_wide, mapped, reduced
 from pydine.answers.settings import Settings
-from pydine.bases.average import pooled
-from pydine.bases.base import LogRatio
+from pydine.bases.base import LogRatio, pooled
 from pydine.bases.learning import (
     SENSITIVITY_ROWS,
     Learned,

@@ -21,10 +21,10 @@ import numpy as np
 from pydine.answers.answer import Answer, Known, Verdict, information_about, of_sampling
 from pydine.answers.policy import determined, mapped, table_of
 from pydine.answers.settings import Settings
-from pydine.bases.base import mean_and_error, mixed
+from pydine.bases.base import mean_and_error, mean_of_models, mixed
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.kinds.densities import MixedEstimate, by_densities
-from pydine.bases.kinds.estimate import averaged, closed_form, entropy_bound, fit_mixed, has_many
+from pydine.bases.kinds.estimate import closed_form, entropy_bound, fit_mixed, has_many
 from pydine.bases.kinds.ratios import MixedModels
 from pydine.bases.learning import between, with_unlearned
 from pydine.inputs.kinds import Kind, atoms_of, kind_of
@@ -402,7 +402,8 @@ def _weighed(together: MixedFit, apart: MixedEstimate) -> MixedFit:
     folds = together.columns.sampling.folds(together.columns.outwards, together.maker.ladder.folds)
     held_out, shares = mixed(np.array([joint.held_out, apart.held_out]), folds)
     share = float(shares[1])
-    value, error = averaged((share, apart.value, apart.standard_error), (joint.value, joint.standard_error))
+    values, errors = [apart.value, joint.value], [apart.standard_error, joint.standard_error]
+    value, error = mean_of_models(np.array([share, 1.0 - share]), values, errors)
     weights = {name: (1.0 - share) * weight for name, weight in joint.weights.items()}
     estimate = replace(
         joint,

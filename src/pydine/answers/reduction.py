@@ -20,11 +20,9 @@ from pydine.answers.policy import CLEAR_VARIANCE, first_of
 from pydine.bases.closed_form import (
     SMALLEST_VARIANCE,
     canonical_squares,
-    gaussian_information,
-    gaussian_standard_error,
+    corrected_information,
     is_singular,
     spikes,
-    wishart_bias,
     wishart_error,
 )
 from pydine.inputs.checks import MOST_DIRECTIONS
@@ -175,14 +173,14 @@ class ClosedForm(NamedTuple):
         covariance = both @ both.T / dof
         if is_singular(covariance):
             return None
-        value = gaussian_information(covariance, dx) - wishart_bias(dx, dy, dof)
+        value, whole_error = corrected_information(covariance, dx, dof)
         squares = spikes(canonical_squares(covariance, dx), dx, dy, dof)
         spiked = float(-0.5 * np.log(np.maximum(1.0 - squares, SMALLEST_VARIANCE)).sum())
         lost = (1.0 - dx / dof) * (1.0 - dy / dof)
         error = float(np.sqrt(squares.sum() / (dof * lost)))
         k = len(squares)
         thin = wishart_error(dx - k, dy - k, dof - k)
-        return cls(value, gaussian_standard_error(covariance, dx, dof), spiked, error, thin)
+        return cls(value, whole_error, spiked, error, thin)
 
 
 def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question], Fit]) -> Fit:

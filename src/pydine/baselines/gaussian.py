@@ -6,7 +6,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from pydine.baselines.arrays import columns
-from pydine.bases.closed_form import gaussian_information, wishart_bias
+from pydine.bases.closed_form import corrected_information
 
 
 def gaussian_copula(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None) -> float:
@@ -56,8 +56,7 @@ def oracle(latent_x: ArrayLike, latent_y: ArrayLike, z: ArrayLike | None = None)
     basis = _orthonormal(intercept if z is None else np.hstack([intercept, columns(z)]))
     x, y = x - basis @ (basis.T @ x), y - basis @ (basis.T @ y)
     both = np.hstack([x, y])
-    dx, dy = x.shape[1], y.shape[1]
-    return gaussian_information(both.T @ both, dx) - wishart_bias(dx, dy, len(x) - basis.shape[1])
+    return corrected_information(both.T @ both, x.shape[1], len(x) - basis.shape[1])[0]
 
 
 def _normal_scores(a: ArrayLike) -> NDArray[np.float64]:

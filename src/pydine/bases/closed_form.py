@@ -55,6 +55,12 @@ def wishart_bias(dx: int, dy: int, dof: float) -> float:
     return 0.5 * (mean_log_det(dx) + mean_log_det(dy) - mean_log_det(dx + dy))
 
 
+def corrected_information(covariance: FloatArray, dx: int, dof: float) -> tuple[float, float]:
+    """The closed form of a covariance (dx + dy, dx + dy) less its bias, and its standard error, in nats."""
+    chance = wishart_bias(dx, len(covariance) - dx, dof)
+    return gaussian_information(covariance, dx) - chance, gaussian_standard_error(covariance, dx, dof)
+
+
 def adjusted_canonical_correlations(
     covariance: FloatArray, dx: int, dof: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:

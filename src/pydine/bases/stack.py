@@ -9,8 +9,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from pydine.bases.average import averaged
-from pydine.bases.base import FittedBase, LogRatio, mean_and_error, mixed
+from pydine.bases.base import FittedBase, LogRatio, averaged, mean_and_error, mixed
 from pydine.bases.elliptical import new_scores
 from pydine.kernels.mixing import mixture_log_density, smooth_step
 from pydine.latents.flows import Latents

@@ -17,7 +17,7 @@ from pydine.answers import fitting
 from pydine.answers import mixed as mixed_answers
 from pydine.answers.answer import Verdict
 from pydine.archive import Refused, Schema, suits
-from pydine.bases import average, elliptical, flow, mixture, stack, waves
+from pydine.bases import base, elliptical, flow, mixture, stack, waves
 from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
 from pydine.inputs import angles, table
@@ -52,7 +52,7 @@ MODEL = Schema(
         flows.RankFlow,
         paper.PaperFlow,
         elliptical.EllipticalRatio,
-        average._AverageRatio,
+        base._AverageRatio,
         flow._DirectionRatio,
         mixture.Gaussians,
         mixture.Classes,

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, is_singular, wishart_bias
+from pydine.bases.base import mean_of_models
+from pydine.bases.closed_form import corrected_information, is_singular, wishart_bias
 from pydine.bases.elliptical import EllipticalRatio
 from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.parts import codes_of_columns
@@ -42,7 +43,8 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
     if table is None or table.trust == 0.0:
         return found
     share, of_rows = table.trust, table.ratios[rows]
-    value, error = averaged((share, table.value, table.standard_error), (found.value, found.standard_error))
+    shares, errors = np.array([share, 1.0 - share]), [table.standard_error, found.standard_error]
+    value, error = mean_of_models(shares, [table.value, found.value], errors)
     ratios = [share * of_rows + (1.0 - share) * part for part in (found.in_sample, found.held_out)]
     weights = {"table": share, **{name: (1.0 - share) * weight for name, weight in found.weights.items()}}
     hidden = (1.0 - share) * found.hidden
@@ -55,17 +57,6 @@ def fit_mixed(columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
         weights=weights,
         hidden=hidden,
     )
-
-
-def averaged(first: tuple[float, float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """The weighted mean of two values and its standard error, from (weight, value, error) and (value, error).
-
-    The error combines each one's own error with its distance from the mean (Buckland, Burnham and Augustin 1997).
-    """
-    share, value, error = first
-    mean = share * value + (1.0 - share) * second[0]
-    whole = share * np.hypot(error, value - mean) + (1.0 - share) * np.hypot(second[1], second[0] - mean)
-    return float(mean), float(whole)
 
 
 def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) -> MixedEstimate:
@@ -83,7 +74,7 @@ def _or_plain(found: MixedEstimate, columns: MixedColumns, maker: MixedMaker) ->
     if share < 1.0 and (latents := maker.latents(columns)) is not None:
         labels = labels_of(columns)
         plain = closed_form(latents, bound) if labels is None else by_labels(*labels, latents, bound)
-        value, error = averaged((share, value, error), plain)
+        value, error = mean_of_models(np.array([share, 1.0 - share]), [value, plain[0]], [error, plain[1]])
     return replace(found, value=value, standard_error=error, hidden=share * found.hidden, bound=bound)
 
 
@@ -163,15 +154,12 @@ def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
     small, and B where the sides determine each other. For two binary columns, one a copy of the other with a share of
     its values flipped, it is right to a few percent.
     """
-    dx, dy, _ = latents.dimensions
-    covariance = latents.cross_product / latents.dof
+    dx, covariance = latents.dimensions[0], latents.cross_product / latents.dof
     if is_singular(covariance):
         return bound, 0.0
     effect = latents.rows.effect_of(lambda: EllipticalRatio(covariance, np.inf, dx).of(latents.both))
     dof = max(latents.dof / effect, len(covariance) + 1.0)
-    value = gaussian_information(covariance, dx) - wishart_bias(dx, dy, dof)
-    error = gaussian_standard_error(covariance, dx, dof)
-    return below_bound(value, error, bound)
+    return below_bound(*corrected_information(covariance, dx, dof), bound)
 
 
 def below_bound(value: float, error: float, bound: float) -> tuple[float, float]:

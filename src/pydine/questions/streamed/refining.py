@@ -19,7 +19,7 @@ import numpy as np
 
 from pydine.answers.answer import Answer
 from pydine.answers.fitting import Fit, learned_of, with_errors
-from pydine.bases.average import pooled
+from pydine.bases.base import pooled
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import check_nan_policy
 from pydine.latents.flows import RankFlow

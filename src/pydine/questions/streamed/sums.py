@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.bases.closed_form import gaussian_information, gaussian_standard_error, rank_effect, wishart_bias
+from pydine.bases.closed_form import corrected_information, rank_effect
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.projection import degrees_left, squares_taken
 from pydine.latents.triangular import solve_lower
@@ -107,11 +107,11 @@ class Sums(NamedTuple):
     def information(self, x: slice, y: slice) -> tuple[float, float]:
         """The corrected closed form of two variables, in nats, and its standard error."""
         chosen = [*range(x.start, x.stop), *range(y.start, y.stop)]
-        dx, dy = x.stop - x.start, y.stop - y.start
+        dx = x.stop - x.start
         covariance = self.cross_product[np.ix_(chosen, chosen)] / self.dof
         ranks = rank_effect(covariance, dx, self.dof, self.n)
-        value = gaussian_information(covariance, dx) - wishart_bias(dx, dy, self.dof) - ranks.bias
-        return value, gaussian_standard_error(covariance, dx, self.dof) * ranks.inflation
+        value, error = corrected_information(covariance, dx, self.dof)
+        return value - ranks.bias, error * ranks.inflation
 
     def _squares(self, variable: slice) -> slice:
         return slice(variable.start + self.d, variable.stop + self.d)

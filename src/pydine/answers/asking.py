@@ -1,4 +1,7 @@
-"""Questions answered with all that a caller may want: the estimate, the test, and what each row contributes."""
+"""Questions answered with all that a caller may want: the estimate, the test, and what each row contributes.
+
+`Asker` does so in any process, for those who ask many questions about one table.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,17 @@ import numpy as np
 
 from pydine.answers.answer import Verdict
 from pydine.answers.fitting import fit
+from pydine.answers.policy import units_of
 from pydine.answers.settings import Settings
-from pydine.inputs.table import Question
+from pydine.inputs.table import Question, Table
 from pydine.latents.workshop import Workshop
 from pydine.results import InformationEstimate
 from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, RowArray
+from pydine.work.cache import UnitCache
+from pydine.work.tasks import UnitTask
+
+Blocks = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # places of the columns of x, y and z in a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,3 +88,30 @@ def ask(
         return found
     test = answer.analytic()
     return replace(found, pvalue=float(test.pvalue), shows=test.shows)
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Answers questions about the table of a workshop, in any process: neither this nor the settings have a cache."""
+
+    workshop: Workshop
+    settings: Settings
+    is_tested: bool = True
+
+    @classmethod
+    def of(cls, table: Table, settings: Settings, n_jobs: int | None = 1, *, is_tested: bool = True) -> Asker:
+        """For questions that run in parallel, so that their units do not, unless `n_jobs` says so."""
+        settings = replace(settings, cache=None, n_jobs=n_jobs)
+        return cls(settings.workshop(table), settings, is_tested)
+
+    def __call__(self, blocks: Blocks, cache: UnitCache | None) -> Answered:
+        """The answer to one question."""
+        workshop = self.workshop.beside(cache, self.settings.n_jobs)
+        return ask(self._question(blocks), replace(self.settings, cache=cache), workshop, is_tested=self.is_tested)
+
+    def tasks(self, blocks: Blocks) -> list[UnitTask]:
+        """The units that a question needs, unless some of its columns turn out to be redundant."""
+        return units_of(self._question(blocks), self.workshop)
+
+    def _question(self, blocks: Blocks) -> Question:
+        return Question(self.workshop.table, *blocks)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
-from pydine.answers.asking import ask
+from pydine.answers.asking import Asker
 from pydine.answers.mixed import tested
 from pydine.answers.policy import units_of
 from pydine.answers.settings import Settings
@@ -194,26 +194,27 @@ class Judge:
     def ask(self, queries: Sequence[Query]) -> list[Answer]:
         """Test for each query whether its feature is independent of y given the others."""
         unanswered = [query for query in queries if query not in self.answers]
-        self.answers.update(zip(unanswered, self._run(_Tester, unanswered), strict=True))
+        workshop = replace(self.settings, cache=None, n_jobs=1).workshop(self.table)
+        tester = _Tester(self.y, workshop, frozenset(self.varying()))
+        found = ask_all(tester, unanswered, self.settings.cache, self.settings.n_jobs, needs=tester.tasks)
+        self.answers.update(zip(unanswered, found, strict=True))
         return [self.answers[query] for query in queries]
 
     def information(self, queries: Sequence[Query]) -> FloatArray:
         """I(feature; y | given) in nats for each query, shape (len(queries),)."""
-        return np.array(self._run(_Estimator, queries))
-
-    def _run(self, kind: type[_Tester] | type[_Estimator], queries: Sequence[Query]) -> list[Any]:
-        # Queries run in parallel, the units of one query do not.
-        settings = replace(self.settings, cache=None, n_jobs=1)
-        asker = kind(self.y, settings, settings.workshop(self.table), frozenset(self.varying()))
-        return ask_all(asker, queries, self.settings.cache, self.settings.n_jobs, needs=asker.tasks)
+        asker, varying = Asker.of(self.table, self.settings, is_tested=False), self.varying()
+        asked = [query for query in queries if query.feature in varying]
+        blocks = [((query.feature,), self.y, query.given) for query in asked]
+        answers = ask_all(asker, blocks, self.settings.cache, self.settings.n_jobs, needs=asker.tasks)
+        found = {query: answer.estimate.value for query, answer in zip(asked, answers, strict=True)}
+        return np.array([found.get(query, 0.0) for query in queries])
 
 
 @dataclass(frozen=True)
-class _Asker:
-    """Answers single queries, in any process; the settings and the workshop have no cache."""
+class _Tester:
+    """Tests independence for single queries, in any process; the workshop has no cache."""
 
     y: tuple[int, ...]
-    settings: Settings
     workshop: Workshop
     varying: frozenset[int]
 
@@ -226,22 +227,8 @@ class _Asker:
             return []
         return units_of(self.question(query), self.workshop)
 
-
-class _Tester(_Asker):
-    """Tests independence."""
-
     def __call__(self, query: Query, cache: UnitCache | None) -> Answer:
         if query.feature not in self.varying:
             return NOTHING
         test = tested(self.question(query), self.workshop.beside(cache)).analytic()
         return Answer(test.pvalue, float(test.blocks.max()))
-
-
-class _Estimator(_Asker):
-    """Estimates information."""
-
-    def __call__(self, query: Query, cache: UnitCache | None) -> float:
-        if query.feature not in self.varying:
-            return 0.0
-        settings = replace(self.settings, cache=cache)
-        return ask(self.question(query), settings, self.workshop.beside(cache), is_tested=False).estimate.value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.answers.answer import Verdict
-from pydine.answers.asking import ask
+from pydine.answers.asking import Asker
 from pydine.answers.mixed import tested
 from pydine.answers.settings import Settings
 from pydine.inputs.checks import SPARE_ROWS
@@ -77,17 +77,14 @@ def _pvalue(question: Question, workshop: Workshop) -> float:
 
 @dataclass(frozen=True)
 class Estimator:
-    """Estimates the information of single questions, in any process; the settings have no cache."""
+    """Estimates the information of single questions, in any process."""
 
-    workshop: Workshop
-    settings: Settings
+    asker: Asker
 
     def __call__(self, group: Group, cache: UnitCache | None) -> Numbers:
         """Value, standard error and the ends of the 95% interval, in nats."""
         ((i, j),) = group.pairs
-        question = Question(self.workshop.table, (i,), (j,), group.given)
-        settings = replace(self.settings, cache=cache, n_jobs=1)
-        found = ask(question, settings, self.workshop.beside(cache), is_tested=False).estimate
+        found = self.asker(((i,), (j,), group.given), cache).estimate
         return found.value, found.standard_error, *found.confidence_interval()
 
 
@@ -205,8 +202,7 @@ class Tests:
         return [(float(found[place[one.i], place[one.j]]),) for one in alone]
 
     def _strengths(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Numbers]]:
-        settings = replace(self.settings, cache=None)
-        estimator = Estimator(settings.workshop(self.table), settings)
+        estimator = Estimator(Asker.of(self.table, self.settings, is_tested=False))
         yield from ((one, (np.nan,) * 4) for one in asked if not self._is_testable(one))
         items = [self._group(one.given, (one.pair,), AN_ESTIMATE) for one in asked if self._is_testable(one)]
         for group, numbers in self._ask(estimator, items):

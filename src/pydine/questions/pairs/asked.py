@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.answers.answer import Verdict
-from pydine.answers.asking import ask
-from pydine.answers.policy import left_over, units_of
+from pydine.answers.asking import Asker
+from pydine.answers.policy import left_over
 from pydine.answers.settings import Settings
 from pydine.bases.closed_form import pair_information
 from pydine.bases.learning import LearnedPairs, pairs_with_unlearned, with_unlearned
@@ -26,14 +26,12 @@ from pydine.nulls.analytic import in_sample, pairwise_test
 from pydine.nulls.moments import combined
 from pydine.nulls.pvalues import LARGEST_CORRELATION
 from pydine.nulls.screening import not_gaussian
-from pydine.questions.pairs.found import FIGURES, Pair, Pairs
-from pydine.results import InformationEstimate
+from pydine.questions.pairs.found import FIGURES, Pairs
 from pydine.show.progress import progress_bar
 from pydine.types import FloatArray, RowArray
 from pydine.work.asking import ask_all
 from pydine.work.cache import UnitCache, fit_units
 from pydine.work.execution import is_sent_away
-from pydine.work.tasks import UnitTask
 
 if TYPE_CHECKING:
     from pydine.inputs.streams import Sample
@@ -285,56 +283,22 @@ class Asked:
 
     def _ask(self, found: Pairs, chosen: list[int], n_units: int = 0) -> None:
         """Ask about pairs one by one; what was fitted for others is in the cache."""
-        asker = Asker.of(self, [found.pair(k) for k in chosen])
+        pairs = [found.pair(k) for k in chosen]
+        n_jobs, variables = self.settings.n_jobs, self.variables
+        if is_sent_away(n_jobs) and not self.is_rest:
+            variables = _with_only(variables, {i for pair in pairs for i in pair})
+        asker = Asker.of(variables.table, self.settings, n_jobs if len(pairs) == 1 else 1, is_tested=self.test)
+        items = [variables.pair(self.names[i], self.names[j], self.is_rest).blocks for i, j in pairs]
         units = f"{n_units:,} units for " if n_units else ""
         with progress_bar(f"fitting {units}{len(chosen):,} pairs", len(chosen), self.progress) as step:
-            answers = ask_all(
-                asker, [found.pair(k) for k in chosen], self.settings.cache, self.settings.n_jobs, step, asker.tasks
-            )
-        for k, (information, pvalue) in zip(chosen, answers, strict=True):
+            answers = ask_all(asker, items, self.settings.cache, n_jobs, step, asker.tasks)
+        for k, answer in zip(chosen, answers, strict=True):
+            information = answer.estimate
             found.values[k], found.errors[k] = information.value, information.standard_error
             found.below[k], found.above[k] = information.errors or (information.standard_error,) * 2
             found.degrees[k] = information.degrees_of_freedom
-            found.bases[k], found.pvalues[k] = information.base, pvalue if self.test else np.nan
+            found.bases[k], found.pvalues[k] = information.base, answer.pvalue if self.test else np.nan
             found.n_general += information.base != "gaussian"
-
-
-@dataclass(frozen=True)
-class Asker:
-    """Answers questions about single pairs, in any process.
-
-    The settings have no cache: the caller passes one.
-    """
-
-    variables: Variables
-    settings: Settings
-    is_rest: bool
-    test: bool
-    workshop: Workshop
-
-    @classmethod
-    def of(cls, asked: Asked, pairs: Sequence[Pair]) -> Asker:
-        """For pairs of all that is asked: they run in parallel, and the units of a pair only if it is the only one."""
-        settings = replace(asked.settings, cache=None, n_jobs=asked.settings.n_jobs if len(pairs) == 1 else 1)
-        variables = asked.variables
-        if is_sent_away(asked.settings.n_jobs) and not asked.is_rest:
-            variables = _with_only(variables, {i for pair in pairs for i in pair})
-        return cls(variables, settings, asked.is_rest, asked.test, settings.workshop(variables.table))
-
-    def __call__(self, pair: Pair, cache: UnitCache | None) -> tuple[InformationEstimate, float]:
-        """The estimate of a pair and its p-value."""
-        question = self._question(pair)
-        workshop = self.workshop.beside(cache, self.settings.n_jobs)
-        found = ask(question, replace(self.settings, cache=cache), workshop, is_tested=self.test)
-        return found.estimate, found.pvalue
-
-    def tasks(self, pair: Pair) -> list[UnitTask]:
-        """The units that a pair needs, unless some of its columns turn out to be redundant."""
-        return units_of(self._question(pair), self.workshop)
-
-    def _question(self, pair: Pair) -> Question:
-        first, second = (list(self.variables.members)[i] for i in pair)
-        return self.variables.pair(first, second, self.is_rest)
 
 
 def _with_only(variables: Variables, chosen: Set[int]) -> Variables:

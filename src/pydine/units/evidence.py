@@ -52,3 +52,13 @@ def evidence(gains: FloatArray, share: float = 1.0, rows: Rows = INDEPENDENT) ->
     spread = float(total(centred * centred)) / (share**2 * effect)  # the variance of the extrapolated sum
     weight: float = 1.0 / (1.0 + exponential(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0)))
     return min(max((weight - LEAST) / (1.0 - 2.0 * LEAST), 0.0), 1.0)
+
+
+def without_traces(weights: FloatArray, n: int) -> FloatArray:
+    """The weights of a mixture, (models,), without those that EM leaves of models that it does not need.
+
+    Without a model of weight w, the log-likelihood of n rows falls by n w nats at most, to first order.
+    """
+    kept = np.where(n * weights < NEGLIGIBLE, 0.0, weights)
+    without: FloatArray = kept / kept.sum()
+    return without

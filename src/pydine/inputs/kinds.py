@@ -51,6 +51,7 @@ __all__ = [
 
 COARSE = 1.0 / 30.0  # answer: probability that two rows have the same value, from which on a column has steps
 FEW_ROWS = 10  # answer: with fewer, a value is no point mass, and a label does not stand by itself
+LEAST_BULK = 50  # answer: least rows beside point masses for these to be asked about apart
 ATOM_SHARE, ATOM_RATIO = 0.05, 10.0  # answer: rows of a point mass, as a share of all, and how many times the usual
 MOST_LEVELS = 24  # answer: labels that are few: each has an indicator, and a yes/no question about it
 REPEATED = 3.0  # words: times that a label comes up on average, if it is none of an identifier
@@ -147,7 +148,7 @@ def atoms_of(column: FloatArray) -> FloatArray:
     is_atom = counts >= max(FEW_ROWS, ATOM_SHARE * n, ATOM_RATIO * usual)
     rest = counts[~is_atom]
     left = float(rest.sum())
-    if not is_atom.any() or left < max(50.0, 0.1 * n):
+    if not is_atom.any() or left < max(LEAST_BULK, 0.1 * n):
         return values[:0]
     same = float((rest * (rest - 1.0)).sum() / (left * (left - 1.0)))
     return values[is_atom] if same <= COARSE else values[:0]

@@ -17,7 +17,7 @@ from pydine.units.evidence import ROWS_EACH
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
 
-SPLIT_ROWS = 40  # answer: least rows for a yes/no question about labels; no question tells rarer labels apart
+SPLIT_ROWS = 40  # answer: least rows for a yes/no question about labels, and for models of a part of the rows
 
 
 class NominalColumn(Column):

@@ -14,7 +14,7 @@ from pydine.types import FloatArray, must_fit
 MOST_CLASSES = 16  # answer: more predict held-out rows no better, on 24 shapes other than those reported
 # answer: knots of a profile for the cube root of the number of rows, as for histograms (Scott 1979); 12 to 32 knots
 # predict 1000 held-out rows of the same shapes equally well.
-KNOTS, FEWEST_KNOTS = 2.2, 4
+KNOTS = 2.2
 PRIOR = 0.5  # answer: rows that each knot counts in addition (Jeffreys 1946)
 ITERATIONS = 20  # answer: of EM; 50 gain 0.001 nats a row with 400 rows, and less with more
 LEAST_DENSITY = 1e-3  # guard: of a class at a knot, at the start
@@ -53,7 +53,7 @@ class Classes:
     @classmethod
     def of(cls, weights: FloatArray, means: FloatArray, covariances: FloatArray, rows: FloatArray) -> Classes:
         """Fit classes to rows (2, n) of normal scores, starting from the margins of a mixture's Gaussians."""
-        knots = max(FEWEST_KNOTS, round(KNOTS * rows.shape[1] ** (1.0 / 3.0)))
+        knots = round(KNOTS * rows.shape[1] ** (1.0 / 3.0))
         scores = normal_quantile((np.arange(knots) + 0.5) / knots)[:, None]
         variances = np.diagonal(covariances, axis1=1, axis2=2).T
         far = (scores - means.T[:, None]) ** 2 / variances[:, None]

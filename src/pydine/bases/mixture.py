@@ -23,7 +23,6 @@ from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray, must_fit
 from pydine.units.evidence import NEGLIGIBLE, evidence
 
-MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
 ITERATIONS = 50  # answer: of EM after each split, at most
@@ -173,7 +172,7 @@ class _Fold:
         (d, n), model = self.rows.shape, Gaussians.one(self.rows)
         prior = model.covariances[0].copy()
         needed = ROWS_PER_PARAMETER * (1 + d + d * (d + 1) // 2)  # a weight, a mean and a covariance
-        while 2.0 * needed * len(model.weights) <= n and len(model.weights) < MOST_COMPONENTS:
+        while 2.0 * needed * len(model.weights) <= n:
             model = model.doubled(self.rows, prior)
             yield model
 

@@ -9,7 +9,7 @@ from pydine.units.rungs.linear import LINEAR, SCALE
 from pydine.units.rungs.networks import NetworkRung
 from pydine.units.rungs.rung import Rung
 from pydine.units.rungs.waves import WavesRung, has_rows, waves
-from pydine.units.rungs.wide import MORE_ITERATIONS, WideRung
+from pydine.units.rungs.wide import WideRung
 from pydine.units.settings import LadderSettings
 from pydine.units.unit import Expansion, identity
 
@@ -28,5 +28,5 @@ def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
         rungs.append(WavesRung("waves", waves, most))
     if settings.networks > 0:
         rungs += larger_networks(c, n_train, settings)
-    rungs += [WideRung("wide", with_radius, MORE_ITERATIONS * most, start) for start in range(settings.wide_networks)]
+    rungs += [WideRung("wide", with_radius, most, start) for start in range(settings.wide_networks)]
     return [rung for rung in rungs if rung.name.split()[-1] not in settings.without]

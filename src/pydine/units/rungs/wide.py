@@ -11,8 +11,8 @@ from pydine.units.rungs.networks import NetworkRung
 from pydine.units.rungs.training import side_by_side
 from pydine.units.settings import LadderSettings
 
-# answer: multiples of a network's. Eight components follow a ring or a few clusters; more parameters take more steps.
-MORE_HIDDEN_UNITS, MORE_COMPONENTS, MORE_ITERATIONS = 2, 4, 3
+# answer: multiples of a network's. Eight components follow a ring or a few clusters.
+MORE_HIDDEN_UNITS, MORE_COMPONENTS = 2, 4
 
 
 class WideRung(NetworkRung):

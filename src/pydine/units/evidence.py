@@ -51,6 +51,11 @@ def evidence(gains: FloatArray, share: float = 1.0, rows: Rows = INDEPENDENT) ->
     centred = gains - gains.mean()
     spread = float(total(centred * centred)) / (share**2 * effect)  # the variance of the extrapolated sum
     weight: float = 1.0 / (1.0 + exponential(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0)))
+    return counted(weight)
+
+
+def counted(weight: float) -> float:
+    """How far a model counts that is the better one with this probability: not at all up to `LEAST`."""
     return min(max((weight - LEAST) / (1.0 - 2.0 * LEAST), 0.0), 1.0)
 
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.signal import lfilter
 
 from pydine.bases.closed_form import gaussian_information, wishart_bias
-from pydine.latents.projection import FIRST_SHARE, LARGEST_SHARE, NONLINEAR_WEIGHT, ROWS_AT_ONCE, Projection
+from pydine.latents.projection import FIRST_SHARE, ROWS_AT_ONCE, Projection
 from pydine.sampling import INDEPENDENT, Clusters, Series
+from pydine.units.evidence import LEAST
 
 
 def sample(n, d=3, dz=2, seed=0):
@@ -194,7 +195,7 @@ class TestDegreesOfFreedom:
         """Features take a share of the rows at most, and about the first share if they tell nothing."""
         z = sample(n)[1]
         maker, dof = residual_maker(z, many)
-        assert n - dof <= max(3, LARGEST_SHARE * n)
+        assert n - dof <= max(3, 2.0 * FIRST_SHARE * n)
         assert n - dof > FIRST_SHARE * n - 2 or n < 30
         np.testing.assert_allclose(maker @ annihilated(z), 0.0, atol=1e-8)
 
@@ -323,7 +324,7 @@ class TestShares:
         functions = Functions(2, many)
         for _ in range(60):
             latents = rng.standard_normal((2 * d, n))
-            projection = Projection.fit(latents, z, functions, nonlinear=0.08, dx=d)
+            projection = Projection.fit(latents, z, functions, nonlinear=0.5, dx=d)
             assert projection.shares.min() < 0.6
             covariance = projection.cross_product / projection.dof
             found.append(gaussian_information(covariance, d) - wishart_bias(d, d, projection.dof))
@@ -342,11 +343,11 @@ class TestShares:
         """From none of the rich functions to all of them as the weight of non-linear rungs grows, without a jump."""
         latents, z = followed(0.0)
         spent, values = [], []
-        for nonlinear in np.linspace(0.0, 0.2, 81):
+        for nonlinear in np.linspace(0.0, 1.0, 81):
             projection = Projection.fit(latents, z, Functions(2, waves), nonlinear=float(nonlinear), dx=1)
             spent.append(300 - projection.dof)
             values.append(projection.cross_product[0, 1])
-        assert spent[0] == spent[int(NONLINEAR_WEIGHT[0] / 0.0025)] == 3
+        assert spent[0] == spent[int(80 * LEAST)] == 3
         assert spent[-1] == 9
         assert (np.diff(spent) >= 0.0).all()
         assert np.abs(np.diff(spent)).max() < 0.5
@@ -369,7 +370,7 @@ class TestShares:
             assert ((shares >= 0.0) & (shares <= 1.0)).all()
             assert (np.diff(shares) <= 0.0).all()
             assert (shares[: int(FIRST_SHARE * 200)] == 1.0).all()
-            assert len(shares) <= LARGEST_SHARE * 200 + 3
+            assert len(shares) <= 2.0 * FIRST_SHARE * 200 + 3
 
     def test_some_of_the_latents_with_other_signs(self):
         latents, z = followed(0.1)

@@ -27,7 +27,7 @@ from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.estimate import closed_form, entropy_bound, fit_mixed, has_many
 from pydine.bases.kinds.ratios import MixedModels
 from pydine.bases.learning import between, with_unlearned
-from pydine.inputs.kinds import Kind, atoms_of, kind_of
+from pydine.inputs.kinds import LEAST_BULK, Kind, atoms_of, kind_of
 from pydine.inputs.table import Question, Table
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.flows import Latents
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from pydine.answers.fitting import Fit
 
 ROWS_AT_ONCE = 1 << 14  # memory: new rows, for each of which a side has many alternatives
-LEAST_BULK = 50  # answer: least rows beside the point masses to be asked about, on top of one for each given column
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from pydine.bases.closed_form import (
     spikes,
     wishart_error,
 )
+from pydine.bases.kinds.tables import CHANCE
 from pydine.inputs.checks import MOST_DIRECTIONS
 from pydine.inputs.table import Question, Table
 from pydine.latents.directions import Directions, principal, standing_out
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 # answer: of the degrees of freedom, the share that the directions of both sides may take in the closed form. Its error
 # grows without bound with it, and at 0.8 independent scores of ranks stood out of it.
 LARGEST_SHARE = 0.5
-# answer: standard errors from which on the rest counts, then more and more (James and Stein 1961, with this in place of
-# 1): with 1, independent sides of 300 columns would get 0.04 nats.
-CLEAR = 2.0
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def rest_of(reduction: Reduction, latents: Latents) -> Rest | None:
     part = ClosedForm.of(leading[0], leading[1], latents.dof) or whole
     thin, spread = whole.value - whole.spiked, max(whole.thin_error, SMALLEST_VARIANCE)
     clear = thin / spread
-    weight = max(0.0, 1.0 - (CLEAR / clear) ** 2) if clear > 0.0 else 0.0
+    weight = max(0.0, 1.0 - (CHANCE / clear) ** 2) if clear > 0.0 else 0.0
     # What is spread thinly is not negative: upwards its error is that of a normal distribution that is cut off at 0.
     hazard = float(np.exp(-0.5 * clear * clear) / np.sqrt(2.0 * np.pi) / max(ndtr(clear), 1e-300))
     missed, within = (1.0 - weight) * max(thin, 0.0), max(whole.error**2 - whole.spiked_error**2, spread**2)

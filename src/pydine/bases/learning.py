@@ -38,7 +38,6 @@ LEFT, LEFT_BELOW, LEFT_ABOVE = 0.19, 0.1, 0.3
 IN_SHAPES, OF_CLASSES, IN_SHAPES_BELOW, IN_SHAPES_ABOVE = 1.2, 0.75, 0.4, 0.8
 # answer: as LEFT_ABOVE, of shapes, in case that sharpening has failed: a checkerboard given z needs it; 0.05 to 0.2 do
 UNSHARPENED_ABOVE = 0.15
-SATURATION = 0.5  # answer: for each nat that may be hidden: the more may be hidden, the smaller the share put back
 STACK_ABOVE = 1.25  # answer: standard error of a stack's value upwards for each nat of optimism: chosen in the same way
 # answer: standard error upwards of the information of classes, as a share of it, for each knot's share of the rows: too
 # little is said of rows that are less than a knot from an edge. A checkerboard, with three edges a side, needs it; on
@@ -125,6 +124,16 @@ def sensitivity(log_ratio: LogRatio, both: FloatArray, z: FloatArray) -> FloatAr
     return squares
 
 
+def saturated(hidden: FloatArray) -> FloatArray:
+    """What noise hides, in nats, from what it would hide if every bit of it hid as much as the first does.
+
+    Between Gaussian latents, noise of variance t hides ln(1 + s t) / 2 nats of much information, and s t / 2 to first
+    order, s the `sensitivity`.
+    """
+    nats: FloatArray = 0.5 * np.log1p(2.0 * hidden)
+    return nats
+
+
 def with_unlearned(
     value: FloatArray | float,
     unlearned: FloatArray | float,
@@ -149,9 +158,8 @@ def with_unlearned(
     hidden = np.asarray(
         0.5 * sensitivity * unlearned
     )  # in nats for each column, if all that may be unlearned were noise
-    known = 1.0 / (1.0 + SATURATION * hidden)
-    diluted = d * hidden * known
-    inflation = 1.0 + LEFT * (1.0 + sensitivity) * unlearned * known**2
+    diluted = d * saturated(hidden)
+    inflation = 1.0 + LEFT * (1.0 + sensitivity) * unlearned / (1.0 + 2.0 * hidden)
     return Learned(value + LEFT * diluted, LEFT * diluted, inflation, LEFT_BELOW * diluted, LEFT_ABOVE * diluted)
 
 
@@ -180,7 +188,7 @@ def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classe
     hidden = np.asarray(0.5 * unlearned @ (squares / (1.0 + squares)))
     blurred = np.asarray(0.5 * unlearned @ squares)  # if latents had not been sharpened
     added = IN_SHAPES * (1.0 - OF_CLASSES * classes) * hidden
-    above = np.hypot(IN_SHAPES_ABOVE * hidden, UNSHARPENED_ABOVE * blurred / (1.0 + SATURATION * blurred))
+    above = np.hypot(IN_SHAPES_ABOVE * hidden, UNSHARPENED_ABOVE * saturated(blurred))
     return Learned(value + added, added, np.ones(()), IN_SHAPES_BELOW * hidden, above)
 
 

@@ -27,7 +27,7 @@ from pydine.units.evidence import NEGLIGIBLE, evidence
 MOST_CLASSES = 16  # answer: more predict held-out rows no better, on 24 shapes other than those reported
 # answer: knots of a profile for the cube root of the number of rows, as for histograms (Scott 1979); 12 to 32 knots
 # predict 1000 held-out rows of the same shapes equally well.
-KNOTS, FEWEST_KNOTS = 2.2, 4
+KNOTS = 2.2
 KNOT_ROWS = 0.5  # answer: rows that each knot counts in addition (Jeffreys 1946)
 CLASS_STEPS = 20  # answer: of EM for classes; 50 gain 0.001 nats a row with 400 rows, and less with more
 LEAST_DENSITY = 1e-3  # guard: of a class at a knot, at the start
@@ -67,7 +67,7 @@ class Classes:
     @classmethod
     def of(cls, weights: FloatArray, means: FloatArray, covariances: FloatArray, rows: FloatArray) -> Classes:
         """Fit classes to rows (2, n) of normal scores, starting from the margins of a mixture's Gaussians."""
-        knots = max(FEWEST_KNOTS, round(KNOTS * rows.shape[1] ** (1.0 / 3.0)))
+        knots = round(KNOTS * rows.shape[1] ** (1.0 / 3.0))
         scores = normal_quantile((np.arange(knots) + 0.5) / knots)[:, None]
         variances = np.diagonal(covariances, axis1=1, axis2=2).T
         far = (scores - means.T[:, None]) ** 2 / variances[:, None]
@@ -82,7 +82,6 @@ class Classes:
         return ratios
 
 
-MOST_COMPONENTS = 64  # answer: no shape that was tried asked for more
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
 ITERATIONS = 50  # answer: of EM after each split, at most
@@ -237,7 +236,7 @@ class _Fold:
         (d, n), model = self.rows.shape, Gaussians.one(self.rows)
         prior = model.covariances[0].copy()
         needed = ROWS_PER_PARAMETER * (1 + d + d * (d + 1) // 2)  # a weight, a mean and a covariance
-        while 2.0 * needed * len(model.weights) <= n and len(model.weights) < MOST_COMPONENTS:
+        while 2.0 * needed * len(model.weights) <= n:
             model = model.doubled(self.rows, prior)
             yield model
 

@@ -11,11 +11,12 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import digamma
 
 from pydine.bases.base import FittedBase, mean_and_error
 from pydine.bases.elliptical import places
-from pydine.kernels.mixing import mixture_log_density, smooth_step
+from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.neighbours import neighbours
 from pydine.latents.flows import Latents
 from pydine.types import FloatArray, RowArray
@@ -23,7 +24,6 @@ from pydine.units.rows import some_of
 
 NEIGHBOURS = 4  # answer: fewer are noisier, more are more biased; chosen on ten shapes other than those reported
 MOST_ASKED = 10_000  # answer: rows whose neighbours are sought, to save time
-MANY_TIES = 0.05  # answer: share of rows with tied values of z from which on counts of boxes replace k; in part below
 POINTS = -(3.0**-0.5), 3.0**-0.5  # fact: Gauss's two points between -1 and 1
 
 
@@ -59,8 +59,7 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     spots, asked = places(latents.both), some_of(latents.outwards, MOST_ASKED)
     radii, counts = neighbours(spots[0], spots[1], _ranks(latents.z), asked, NEIGHBOURS)
     alone, with_x, with_y, together = digamma(counts)
-    tied = smooth_step(_tied(latents.z), 0.0, MANY_TIES)
-    inside = digamma(NEIGHBOURS) if tied == 0.0 else (1.0 - tied) * digamma(NEIGHBOURS) + tied * together
+    inside = np.where(_tied(latents.z)[asked], together, digamma(NEIGHBOURS))
     even = inside + alone - with_x - with_y
     more = even - _of_boxes(base, latents, spots, asked, radii)
     some = latents.rows.only(asked)
@@ -116,7 +115,10 @@ def _ranks(columns: FloatArray) -> FloatArray:
     return ranks
 
 
-def _tied(columns: FloatArray) -> float:
-    """The largest share of tied rows among columns (d, n); 0 without columns."""
-    counts = (np.unique(column, return_counts=True)[1] for column in columns)
-    return max((float(some[some > 1].sum() / columns.shape[1]) for some in counts), default=0.0)
+def _tied(columns: FloatArray) -> NDArray[np.bool_]:
+    """Whether another row has the same value as a row in any of the columns (d, n), shape (n,)."""
+    tied = np.zeros(columns.shape[1], dtype=np.bool_)
+    for column in columns:
+        _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+        tied |= counts[inverse] > 1
+    return tied

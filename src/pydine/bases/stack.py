@@ -11,16 +11,12 @@ import numpy as np
 
 from pydine.bases.base import FittedBase, LogRatio, averaged, mean_and_error, mixed
 from pydine.bases.elliptical import new_scores
-from pydine.kernels.mixing import mixture_log_density, smooth_step
+from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.sampling import HeldOut, Rows
 from pydine.types import FloatArray, must_fit
-from pydine.units.evidence import evidence
-
-# answer: EM leaves traces of weights that tend to 0, and the mixture is as good without them: weights below the first
-# number are set to 0, those from the second on are kept, and those between them shrink smoothly.
-TRACES = 5e-4, 2e-3
+from pydine.units.evidence import evidence, without_traces
 
 
 @runtime_checkable
@@ -112,8 +108,7 @@ class Stack:
     def _mixed(self) -> Stack:
         trust = np.array([member.trust for member in self.members])
         ratios, weights = mixed(np.array([member.held_out for member in self.members]), self.folds, trust)
-        weights = weights * [smooth_step(weight, *TRACES) for weight in weights.tolist()]
-        weights /= weights.sum()
+        weights = without_traces(weights, len(ratios))
         seen = mixture_log_density(np.array([member.seen for member in self.members]), weights)
         return replace(self, held_out=ratios, seen=seen, weights=weights)
 

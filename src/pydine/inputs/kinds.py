@@ -50,9 +50,9 @@ __all__ = [
 ]
 
 COARSE = 1.0 / 30.0  # answer: probability that two rows have the same value, from which on a column has steps
-ATOM_SHARE, ATOM_ROWS, ATOM_RATIO = 0.05, 10, 10.0  # answer: rows of a point mass, and how much more than is usual
-MOST_ATOMS = 10  # answer: more of them are steps like others
-LEVEL_ROWS = 10  # answer: rows of a label that stands by itself, if labels are few
+FEW_ROWS = 10  # answer: with fewer, a value is no point mass, and a label does not stand by itself
+LEAST_BULK = 50  # answer: least rows beside point masses for these to be asked about apart
+ATOM_SHARE, ATOM_RATIO = 0.05, 10.0  # answer: rows of a point mass, as a share of all, and how many times the usual
 MOST_LEVELS = 24  # answer: labels that are few: each has an indicator, and a yes/no question about it
 REPEATED = 3.0  # words: times that a label comes up on average, if it is none of an identifier
 
@@ -145,10 +145,10 @@ def atoms_of(column: FloatArray) -> FloatArray:
     """Point masses among the values of a column (n,) that hardly repeat otherwise, in order; none if all are steps."""
     values, counts = _counts(column)
     n, usual = counts.sum(), float(np.median(counts)) if len(counts) else 0.0
-    is_atom = counts >= max(ATOM_ROWS, ATOM_SHARE * n, ATOM_RATIO * usual)
+    is_atom = counts >= max(FEW_ROWS, ATOM_SHARE * n, ATOM_RATIO * usual)
     rest = counts[~is_atom]
     left = float(rest.sum())
-    if not is_atom.any() or is_atom.sum() > MOST_ATOMS or left < max(50.0, 0.1 * n):
+    if not is_atom.any() or left < max(LEAST_BULK, 0.1 * n):
         return values[:0]
     same = float((rest * (rest - 1.0)).sum() / (left * (left - 1.0)))
     return values[is_atom] if same <= COARSE else values[:0]
@@ -173,7 +173,7 @@ def count_of(column: FloatArray) -> int:
 def is_thin(column: FloatArray) -> bool:
     """Whether the labels of a nominal column (n,) are many, and have so few rows on average that little is known."""
     values, counts = _counts(column)
-    return len(values) > MOST_LEVELS and bool(counts.sum() < LEVEL_ROWS * len(values))
+    return len(values) > MOST_LEVELS and bool(counts.sum() < FEW_ROWS * len(values))
 
 
 def identifier(column: FloatArray) -> str:
@@ -191,7 +191,7 @@ def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:
     order = np.argsort(-counts, kind="stable") if len(counts) > 2 else np.arange(len(counts))
     places = np.empty(len(counts), dtype=np.intp)
     places[order] = np.arange(len(counts))
-    own = int(np.count_nonzero(counts >= LEVEL_ROWS))
+    own = int(np.count_nonzero(counts >= FEW_ROWS))
     if len(counts) <= MOST_LEVELS and len(counts) - own > 1 and own > 0:
         places = np.minimum(places, own)
     return places[inverse].astype(np.float64), dict(zip(values.tolist(), places.tolist(), strict=True))

@@ -18,11 +18,11 @@ from pydine.units.rungs.linear import additive
 
 # answer: number of bumps around rows of z; the shares of degrees of freedom in `projection` limit how many are used.
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
-# answer: in scores, times the square root of the number of columns, as the distance between rows grows.
-BUMP_WIDTH = 2.0 / 3.0
+# answer: in scores, of functions of one column; bumps are wider by the square root of the number of columns, as the
+# distance between rows is.
+LENGTHSCALE = 2.0 / 3.0
 # answer: cosines along each column, of which the slowest goes from 1 to -1 over +-4, the scores of 10,000 rows.
 COLUMN_WAVES, HALF_PERIOD = 8, 4.0
-COLUMN_SMOOTHNESS = 0.7  # answer: lengthscale of the prior for functions of one column, in scores
 # answer: with more than MOST_UNITS units, SKETCHES random combinations of what they learned are used, to save time.
 MOST_UNITS, SKETCHES = 40, 200
 # answer: most functions of a kind, beside the number of rows; a kind with more is left out. Of more functions than rows
@@ -149,7 +149,7 @@ class FunctionsOfZ:
         polynomials, waves = len(_polynomials(z[:, :1], self.most)), COLUMN_WAVES if self._has_waves else 0
         learned = sum(unit.n_features for unit in self.learned)
         frequencies = 0.5 * np.pi / HALF_PERIOD * np.arange(1, waves + 1)
-        fading = np.tile(np.exp(-((COLUMN_SMOOTHNESS * frequencies) ** 2)), self.dz)
+        fading = np.tile(np.exp(-((LENGTHSCALE * frequencies) ** 2)), self.dz)
         return [np.ones(polynomials), np.ones(learned), fading, np.ones(self.centres.shape[1])]
 
     @property
@@ -193,7 +193,7 @@ def _polynomials(z: FloatArray, most: int) -> FloatArray:
 
 def _bumps_across(z: FloatArray, centres: FloatArray) -> FloatArray:
     """As `_bumps`, but to shape (q, n), with the exponents computed by one matrix product."""
-    ones, factor = np.ones((1, z.shape[1])), -0.5 / (BUMP_WIDTH**2 * len(z))
+    ones, factor = np.ones((1, z.shape[1])), -0.5 / (LENGTHSCALE**2 * len(z))
     left = np.vstack([-2.0 * centres, (centres * centres).sum(axis=0), np.ones((1, centres.shape[1]))]) * factor
     exponents = (left.T @ np.vstack([z, ones, (z * z).sum(axis=0)])).astype(np.float32)
     bumps: FloatArray = np.exp(exponents, out=exponents)
@@ -209,7 +209,7 @@ def _bumps(z: FloatArray, centres: FloatArray) -> FloatArray:
     products = z.T @ centres
     products *= 2.0
     squares -= products
-    squares *= -0.5 / (BUMP_WIDTH**2 * len(z))
+    squares *= -0.5 / (LENGTHSCALE**2 * len(z))
     exponents = squares.astype(np.float32)
     bumps: FloatArray = np.exp(exponents, out=exponents)
     return bumps

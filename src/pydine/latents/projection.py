@@ -21,23 +21,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
+from scipy.special import ndtr, ndtri
 
-from pydine.kernels.mixing import smooth_step
 from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.triangular import solve_lower
 from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, must_fit
+from pydine.units.evidence import counted
 
 # answer: shares of the rows' degrees of freedom. Where z acts non-linearly, functions of z take up to FIRST_SHARE; and
-# more, in steps and up to LARGEST_SHARE, as long as both sides still depend on the functions of the last step.
-FIRST_SHARE, STEP_SHARE, LARGEST_SHARE = 1.0 / 3.0, 0.1, 0.6
-# answer: z acts non-linearly if the weight of rungs above the linear one, averaged over units, is large: not at all up
-# to the first number, certainly from the second on, and in part between them. A threshold would let one row decide.
-NONLINEAR_WEIGHT = 0.03, 0.17
-# answer: z also acts non-linearly if both sides depend on the first step's functions by CLEARLY standard errors, around
-# 1.645, the level 0.05. A step beyond the first share is taken if both sides depend on the functions of the last step
-# at all, by STILL standard errors.
-CLEARLY, STILL = (0.645, 2.645), (-1.0, 1.0)
+# more, in steps and up to twice as many, as long as both sides still depend on the functions of the last step.
+FIRST_SHARE, STEP_SHARE = 1.0 / 3.0, 0.1
+# convention: level at which both sides have to depend on the first functions for z to act non-linearly
+LEVEL = 0.05
 # answer: in a softened projection, functions are shrunk in blocks: first those that are always used, then this many,
 # twice as many, and so on.
 FIRST_BLOCK = 8
@@ -179,7 +175,7 @@ class Projection:
         The variance of sums of products of z and latents is `effect` times that of independent rows.
         """
         size, target, total = products
-        budget = max(0, min(int(LARGEST_SHARE * n / effect), n - least_dof) - functions.n_always)
+        budget = max(0, min(int(2.0 * FIRST_SHARE * n / effect), n - least_dof) - functions.n_always)
         negligible = NEGLIGIBLE_BIAS / np.sqrt(n)
         chosen, factor, n_always = _independent(size, functions.n_always, functions.priors(z), budget, negligible)
         white = solve_lower(factor, target[chosen])  # what each function adds to those before it
@@ -384,13 +380,12 @@ def _shares(
     shares = np.ones(n_always)
     if r == n_always:
         return shares
-    doubt = (1.0 - smooth_step(nonlinear, *NONLINEAR_WEIGHT)) * (
-        1.0 - smooth_step(followed(n_always, min(r, n_always + step)), *CLEARLY)
-    )
+    clearly = float(ndtr(followed(n_always, min(r, n_always + step)) + ndtri(LEVEL)))
+    doubt = (1.0 - counted(nonlinear)) * (1.0 - counted(clearly))
     share, start, stop = 1.0 - doubt, n_always, min(r, max(n_always, int(FIRST_SHARE * n / effect)))
     while share > 0.0 and start < stop:
         shares = np.append(shares, np.full(stop - start, share))
-        share *= smooth_step(followed(max(n_always, stop - step), stop), *STILL)
+        share *= counted(float(ndtr(followed(max(n_always, stop - step), stop))))
         start, stop = stop, min(r, stop + step)
     return shares
 

@@ -257,9 +257,9 @@ class Workshop:
         around = tuple(self.table.kind(unit.target).is_around for unit in units)
         functions = FunctionsOfZ.choose(z, tuple(see_z) if dz else None, sides)
         values = functions(z) if n <= ROWS_KEPT else None
-        # The weight of non-linear rungs is averaged over the `together` units in which it is largest.
+        # Of the `together` units in which non-linear rungs have most weight, the chance that one needs them.
         together, is_many = together or dx + dy, together is not None
-        nonlinear = float(np.mean(sorted(m.unit.nonlinear_weight for m in made)[-together:]))
+        nonlinear = 1.0 - float(np.prod(sorted(1.0 - m.unit.nonlinear_weight for m in made)[:together]))
         projection = Projection.fit(
             unprojected,
             z,

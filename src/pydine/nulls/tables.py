@@ -20,6 +20,7 @@ from scipy.special import gammaincc, xlogy
 from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question
 from pydine.kernels.tables import added_up, stratified
+from pydine.latents.projection import FIRST_SHARE
 from pydine.nulls.pvalues import LEAST_PVALUE
 from pydine.types import FloatArray, IntArray
 from pydine.units.rows import equal_rows, row_marks
@@ -27,7 +28,6 @@ from pydine.units.rows import equal_rows, row_marks
 ROUNDING = 1e-7  # guard: relative differences of G that are due to rounding
 GRID = 512  # answer: places from 0 to the observed G on which distributions are added up: errors of a 500th of G
 LEAST_ROWS = 2.0  # answer: rows for each degree of freedom of a table; with fewer, counts are 0 and 1
-MOST_CELLS = 1.0 / 3.0  # answer: of z, for each row, as functions of z take this share of the rows at first
 ROUNDS = 2  # guard: of telling codes apart; what is the same after two is so in effect
 DENSE = 30.0  # answer: variance of a count from which on its part of G is chi-squared
 
@@ -65,7 +65,7 @@ class CodeTable:
     def is_sparse(self) -> bool:
         """Whether there are too few rows for the table's cells, or for those of z, to tell anything."""
         _, margins, (_, _, cells) = self._found
-        return bool(len(margins) * LEAST_ROWS > len(self.x) or cells > MOST_CELLS * len(self.x))
+        return bool(len(margins) * LEAST_ROWS > len(self.x) or cells > FIRST_SHARE * len(self.x))
 
     @property
     def varies(self) -> bool:

@@ -11,7 +11,7 @@ from pydine.inputs.angles import angle_kind, opened
 from pydine.inputs.files import Frame
 from pydine.inputs.files.dates import DAYS, SECONDS
 from pydine.inputs.hints import code_hint, far_value
-from pydine.inputs.kinds import LEVEL_ROWS, Kind, is_thin, kind_of, periods_of, pooled
+from pydine.inputs.kinds import FEW_ROWS, Kind, is_thin, kind_of, periods_of, pooled
 from pydine.inputs.table import copy_signature
 from pydine.types import FloatArray
 
@@ -159,7 +159,7 @@ def _taken_together(codes: FloatArray, counts: NDArray[np.intp]) -> list[str]:
         return [f"labels have {counts.mean():.1f} rows each, and are drawn towards each other"]
     places = list(pooled(codes)[1].values())
     n_rare = places.count(max(places))
-    return [f"{n_rare} labels with fewer than {LEVEL_ROWS} rows are taken together"] if n_rare > 1 else []
+    return [f"{n_rare} labels with fewer than {FEW_ROWS} rows are taken together"] if n_rare > 1 else []
 
 
 def moment(value: float, clock: str) -> str:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.types import FloatArray, IntArray, must_fit
+from pydine.units.evidence import ROWS_EACH
 
 DIGITS = 12  # guard: of cosines, whose last digits differ between processors
-# answer: most values of a code, least rows of each of them, and most codes that are summed, as 3^9 signs are tried.
-MOST_VALUES, LEAST_ROWS, MOST_CODES = 6, 10, 9
+# answer: most values of a code, and most codes that are summed, as 3^9 signs are tried.
+MOST_VALUES, MOST_CODES = 6, 9
 MODULI = ((2, 1), (3, 1), (4, 1), (5, 1), (5, 2))  # answer: moduli up to 5, and multiples that are not of a smaller one
 CLEARLY = 1e-3  # answer: chance that any sum is taken for one that the target follows, though it follows none
 MOST_SUMS = 4  # answer: most sums for one target; what follows more of them is noise to any test
@@ -59,7 +60,7 @@ class Sums:
     def of(cls, context: FloatArray) -> Sums:
         """The codes of a context (c, n), without sums; its columns have their canonical signs already."""
         found = [(i, *np.unique(column, return_counts=True)) for i, column in enumerate(context) if _is_coarse(column)]
-        codes = [(i, v) for i, v, counts in found if 2 <= len(v) <= MOST_VALUES and counts.min() >= LEAST_ROWS]
+        codes = [(i, v) for i, v, counts in found if 2 <= len(v) <= MOST_VALUES and counts.min() >= ROWS_EACH]
         return cls(tuple(i for i, _ in codes), tuple(tuple(v.tolist()) for _, v in codes))
 
     def __call__(self, context: FloatArray) -> FloatArray:

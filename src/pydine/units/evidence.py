@@ -24,6 +24,8 @@ from pydine.types import FloatArray
 # answer: nats that a richer model has to gain to count as much as a plainer one, so that independent data stay at zero.
 # 2 to 8 do equally well on 24 shapes other than those reported; with less, one independent sample in a hundred is not.
 PRIOR = 6.0
+# answer: rows that anything learned needs for each value, as a table does for its cells (Cochran 1954)
+ROWS_EACH = 5.0
 # answer: of two models, the one whose weight is smaller than this does not count, and need not be fitted any further;
 # from there on its weight rises.
 LEAST = 0.1
@@ -49,4 +51,19 @@ def evidence(gains: FloatArray, share: float = 1.0, rows: Rows = INDEPENDENT) ->
     centred = gains - gains.mean()
     spread = float(total(centred * centred)) / (share**2 * effect)  # the variance of the extrapolated sum
     weight: float = 1.0 / (1.0 + exponential(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0)))
+    return counted(weight)
+
+
+def counted(weight: float) -> float:
+    """How far a model counts that is the better one with this probability: not at all up to `LEAST`."""
     return min(max((weight - LEAST) / (1.0 - 2.0 * LEAST), 0.0), 1.0)
+
+
+def without_traces(weights: FloatArray, n: int) -> FloatArray:
+    """The weights of a mixture, (models,), without those that EM leaves of models that it does not need.
+
+    Without a model of weight w, the log-likelihood of n rows falls by n w nats at most, to first order.
+    """
+    kept = np.where(n * weights < NEGLIGIBLE, 0.0, weights)
+    without: FloatArray = kept / kept.sum()
+    return without

@@ -8,10 +8,10 @@ import numpy as np
 
 from pydine.kernels.mixing import mixture_log_density, mixture_weights, total
 from pydine.types import FloatArray, RowArray
+from pydine.units.evidence import without_traces
 from pydine.units.rows import Arrangement
 from pydine.units.unit import FittedUnit, Model
 
-NEGLIGIBLE = 1e-3  # answer: a rung of less weight is dropped: EM leaves traces of weights that tend to 0
 DERIVATIVES = 2.0  # answer: that the effect of the context is assumed to have, for the rate of learning (Stone 1982)
 
 
@@ -54,9 +54,7 @@ class Stack:
 
     def unit(self) -> FittedUnit:
         """The fitted unit: rungs of negligible weight are dropped, and the folds' models of a rung share its weight."""
-        weights = self.weights()
-        weights = np.where(weights < NEGLIGIBLE, 0.0, weights)
-        weights /= weights.sum()
+        weights = without_traces(self.weights(), sum(len(rows) for rows in self.rows))
         by_name: dict[str, float] = {}
         for name, weight in zip(self.names, weights, strict=True):
             by_name[name] = by_name.get(name, 0.0) + float(weight)

@@ -27,6 +27,7 @@ from pydine.bases.kinds.looks import dependent
 from pydine.bases.kinds.parts import Parts, label_by_label, on_either_side
 from pydine.bases.kinds.ratios import MixedModels, MixedRatio, ratio_of
 from pydine.bases.kinds.segments import segmented
+from pydine.bases.learning import saturated
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.conditionals import Conditional, Context
@@ -47,7 +48,6 @@ UNLEARNED = 0.1, 0.35, 1.0
 # answer: likewise, as shares of what z may still hide (`blur`). Least squares of relative errors, on six families of
 # our own with smooth and sharp shapes, given one number, two, five, labels, or one that exchanges labels at a place.
 BLURRED = 0.4, 0.35, 0.5
-SATURATION = 1.0  # answer: for each nat that z may hide: the more it hides, the smaller the share put back; as above
 LEVEL = 0.95  # answer: of intervals, at which the standard error downwards from a bound is exact: the usual one
 SMALLEST_SPREAD = 1e-12  # guard: of log-ratios, which is divided by
 MOST_TARGETS = 3  # answer: most columns of a side that is still predicted where the other side has fewer
@@ -253,7 +253,7 @@ def balanced(
     share = folds / (2.0 * folds - 1.0)  # weight of in-sample log-ratios
     rows = share * in_sample + (1.0 - share) * held_out
     mean, optimism = float(rows.mean()), float(in_sample.mean() - held_out.mean())
-    unlearned, noise = max(optimism, 0.0), blurred / (1.0 + SATURATION * blurred)
+    unlearned, noise = max(optimism, 0.0), float(saturated(np.asarray(blurred)))
     effect = sampling.effect(rows)[0]
     variance = (float(rows.var()) * variance_inflation(held_out, mean) + share * unlearned) * effect / len(rows)
     left, below, above = (np.array(pair) for pair in zip(UNLEARNED, BLURRED, strict=True))

@@ -14,6 +14,7 @@ import numpy as np
 
 from pydine.bases.kinds.parts import Parts, codes_of_columns
 from pydine.bases.kinds.tables import Codes
+from pydine.inputs.kinds import MOST_LEVELS
 from pydine.kernels.normal import quantiles
 from pydine.kernels.segments import segment_shares
 from pydine.latents.kinds.column import Column
@@ -23,7 +24,6 @@ from pydine.latents.kinds.question import MixedColumns
 from pydine.sampling import HeldOut
 from pydine.types import FloatArray, RowArray
 
-MOST_CODES = 24  # answer: most values of the discrete column, as many as there are labels by themselves
 # answer: bins of a number between which it may be cut: twice as many gain little with 2000 rows. An odd number, so that
 # no rank lies between two of them.
 PLACES = 255
@@ -53,7 +53,7 @@ def segmented(
         return {}
     number, other = sorted((columns.x[0], columns.y[0]), key=lambda column: column.is_discrete)
     codes = codes_of_columns([other])
-    if codes.max() >= MOST_CODES:
+    if codes.max() >= MOST_LEVELS:
         return {}
     if not columns.z:
         return {SEGMENTS: _held_out(number, codes, None, folds)}

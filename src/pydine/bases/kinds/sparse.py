@@ -29,10 +29,8 @@ from pydine.bases.kinds.tables import (
     table_error,
 )
 from pydine.types import FloatArray, IntArray
+from pydine.units.evidence import PRIOR
 
-# answer: nats of log-likelihood by which dependence has to be better before it counts, as a prior against the richer of
-# two models: by judgement; it matters only where the two are hard to tell apart
-PRIOR = 4.0
 # answer: least factor of a cell beside 0, and places of the grid for each nat: by judgement, fine beside Poisson counts
 LOWEST, PER_NAT = 0.02, 6
 NOTHING = 1e-4  # guard: the factor that stands for 0, which has no logarithm

@@ -16,12 +16,12 @@ from scipy.special import gammaln
 
 from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray
+from pydine.units.evidence import ROWS_EACH
 
 Codes = NDArray[np.intp]
 
 SUMMED = 60.0  # guard: cell means up to which Poisson sums are evaluated; above, two terms of a series are as good
-ROWS_PER_CELL = 1.5, 5.0  # answer: averages up to which a table has no weight, and from which on it counts alone
-CHANCE = 2.0  # answer: standard errors of chi-square that are attributed to chance
+CHANCE = 2.0  # answer: standard errors that are attributed to chance: with 1, 300 columns a side would get 0.04 nats
 
 
 class TableFit(NamedTuple):
@@ -75,7 +75,7 @@ def most_entropy(codes: Codes) -> float:
     counts, n = counts[counts > 0], len(codes)
     logs, missed = np.log(counts / n), 0.5 * (len(counts) - 1.0) / n
     spread = float(counts @ logs**2) / n - (float(counts @ logs) / n) ** 2
-    return float(entropy(codes) + missed + 2.0 * np.sqrt((spread + missed) / n) + np.count_nonzero(counts == 1) / n)
+    return float(entropy(codes) + missed + CHANCE * np.sqrt((spread + missed) / n) + np.count_nonzero(counts == 1) / n)
 
 
 def rows_per_cell(x: Codes, y: Codes, z: Codes) -> float:
@@ -134,7 +134,7 @@ def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
     plug_in = float(counts @ table.ratios / n)
     bound = min(_conditional(with_x, in_z), _conditional(with_y, in_z)) / n
     bias = 0.0 if table.determined else _bias(table.cell, counts, with_x, with_y, in_z) / n
-    trust = smooth_step(rows_per_cell(x, y, z), *ROWS_PER_CELL)
+    trust = smooth_step(rows_per_cell(x, y, z), 1.0, ROWS_EACH)
     return TableFit(min(plug_in - bias, bound), table_error(table), table.ratios[table.seen], trust)
 
 

@@ -36,7 +36,6 @@ from pydine.inputs.kinds import Kind
 from pydine.types import FloatArray, IntArray, RowArray, must_fit
 from pydine.units.unit import FittedUnit
 
-ROWS_PER_FREQUENCY = 5.0  # answer: rows per value and cell of a discrete context for frequencies to be the model
 PLACES = 24  # answer: places of a number, or groups of steps, over which a column is averaged
 LEAST_CHANCE = 1e-300  # guard: for a probability to have a logarithm
 

@@ -13,11 +13,11 @@ from pydine.kernels.normal import normal_quantile
 from pydine.latents.kinds.column import Alternatives, Cells, Column, Piece, Residual
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray, must_fit
+from pydine.units.evidence import ROWS_EACH
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
 
-SPLIT_ROWS = 40  # answer: least rows for a yes/no question about labels; no question tells rarer labels apart
-SPLIT_SIDE = 5  # answer: least rows with either answer
+SPLIT_ROWS = 40  # answer: least rows for a yes/no question about labels, and for models of a part of the rows
 
 
 class NominalColumn(Column):
@@ -38,7 +38,7 @@ class NominalColumn(Column):
         self._splits = [
             k
             for k in range(min(len(counts) - 1, MOST_LEVELS))
-            if after[k] >= SPLIT_ROWS and min(counts[k], after[k + 1]) >= SPLIT_SIDE
+            if after[k] >= SPLIT_ROWS and min(counts[k], after[k + 1]) >= ROWS_EACH
         ] or [0]
         self._cuts = {k: float(normal_quantile(np.array([counts[k] / after[k]]))[0]) for k in self._splits}
         labels = range(min(len(counts), MOST_LEVELS)) if len(counts) > 2 else range(1)

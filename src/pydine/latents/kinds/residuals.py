@@ -61,11 +61,9 @@ class MixedMaker:
         ours = set(map(id, columns.x))
         x, y = ([p for p in pieces if (id(p[0]) in ours) is side] for side in (True, False))
         learned = [entry for conditional in known.values() for entry in conditional.units]
-        weights = [unit.nonlinear_weight for unit in learned] or [0.0]
+        nonlinear = 1.0 - float(np.prod([1.0 - unit.nonlinear_weight for unit in learned]))
         units = tuple(unit for unit in learned if unit.models)
-        found = _projected(
-            [p[1:] for p in x], [p[1:] for p in y], context.learned, units, float(np.mean(weights)), columns.sampling
-        )
+        found = _projected([p[1:] for p in x], [p[1:] for p in y], context.learned, units, nonlinear, columns.sampling)
         return None if found is None else replace(found, codes=_codes(columns))
 
 

@@ -118,7 +118,7 @@ def larger_networks(c: int, n_train: int, settings: LadderSettings) -> Iterator[
 
 
 # answer: multiples of a network's. Eight components follow a ring or a few clusters; more parameters take more steps.
-MORE_HIDDEN_UNITS, MORE_COMPONENTS, MORE_ITERATIONS = 2, 4, 3
+MORE_HIDDEN_UNITS, MORE_COMPONENTS = 2, 4
 
 
 class WideRung(NetworkRung):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pydine.units.rungs.linear import ADDITIVE, LINEAR, SCALE, additive, with_radius
 from pydine.units.rungs.networks import (
-    MORE_ITERATIONS,
     MOST_BENT,
     IndexRung,
     NetworkRung,
@@ -32,5 +31,5 @@ def rungs_for(c: int, n_train: int, settings: LadderSettings) -> list[Rung]:
         rungs.append(WavesRung("waves", waves, most))
     if settings.networks > 0:
         rungs += larger_networks(c, n_train, settings)
-    rungs += [WideRung("wide", with_radius, MORE_ITERATIONS * most, start) for start in range(settings.wide_networks)]
+    rungs += [WideRung("wide", with_radius, most, start) for start in range(settings.wide_networks)]
     return [rung for rung in rungs if rung.name.split()[-1] not in settings.without]

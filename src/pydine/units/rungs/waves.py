@@ -12,6 +12,7 @@ import numpy as np
 from pydine.kernels.normal import add_tails
 from pydine.kernels.regression import ridge
 from pydine.types import FloatArray
+from pydine.units.evidence import ROWS_EACH
 from pydine.units.rungs.linear import BASIS_PRECISION, LEAST_DEVIATION
 from pydine.units.rungs.networks import IndexRung, along
 from pydine.units.rungs.rung import Lesson
@@ -22,8 +23,6 @@ from pydine.units.unit import SEPARATE, Model
 
 WAVES = 16  # answer: half periods of the fastest cosine: it resolves eight turns of an effect
 SLOW = 3.0  # answer: half periods from which on the prior grows as their square: as of a function with a slope
-# answer: training rows for each cosine: with fewer, most of them would be noise.
-ROWS_PER_WAVE = 5
 
 
 def waves(context: FloatArray) -> FloatArray:
@@ -89,4 +88,4 @@ class WavesRung(IndexRung):
 
 def has_rows(c: int, n_train: int) -> bool:
     """Whether n rows are enough for the cosines of c columns."""
-    return ROWS_PER_WAVE * WAVES * c <= n_train
+    return c * WAVES * ROWS_EACH <= n_train

@@ -179,6 +179,7 @@ def fit(
     parts, compared = fit_bases(found.question, settings, workshop, (found.flow, found.latents))
     heaviest = max(parts, key=lambda part: part.weight).base
     details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
+    narrow = compared.pop("narrowest", 0.0)
     details |= heaviest.details | compared
     if heaviest.by_neighbours:
         details["by_neighbours"] = heaviest.by_neighbours
@@ -188,7 +189,7 @@ def fit(
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, parts, value, settings)
     value, error, errors, parted = answered(learned, sampling)
-    if is_sharp(value, found.latents):
+    if is_sharp(value, narrow, found.latents):
         errors = errors[0], np.inf
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     information = _of_sampling(information, heaviest.held_out, found.latents.rows)

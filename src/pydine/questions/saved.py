@@ -16,7 +16,7 @@ from pydine._version import __version__
 from pydine.answers import fitting, policy
 from pydine.answers import mixed as mixed_answers
 from pydine.archive import Refused, Schema, suits
-from pydine.bases import average, classes, elliptical, flow, mixture, stack, waves
+from pydine.bases import average, classes, elliptical, flow, lines, mixture, stack, waves
 from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
 from pydine.inputs import angles, table
@@ -51,6 +51,7 @@ MODEL = Schema(
         flows.RankFlow,
         paper.PaperFlow,
         elliptical.EllipticalRatio,
+        lines.LineRatio,
         average._AverageRatio,
         flow._DirectionRatio,
         mixture.Gaussians,

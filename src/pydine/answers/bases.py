@@ -219,7 +219,7 @@ def is_sharp(value: float, narrow: float, latents: Latents) -> bool:
     """Whether so much information, in nats, makes a relation narrower than n rows show of any shape.
 
     Given one side, a column of the other, or the combination of columns of which most is known (`narrowest`), is then
-    spread over less than n^(-1/3) of its range, the width of the cells by which n rows show a density (Scott 1979). What
-    is narrower follows from the shape that a base assumes.
+    spread over less than n^(-1/3) of its range, the width of the cells by which n rows show a density (Scott 1979).
+    What is narrower follows from the shape that a base assumes.
     """
     return max(value / min(latents.dimensions[:2]), narrow) > RESOLVED * float(np.log(latents.n_rows))

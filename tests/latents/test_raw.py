@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import digamma, gammaln
 
 import pydine
-from pydine.latents.raw import not_normal
+from pydine.bases.lines import Line
 
 
 def sharp(n, nats, seed=0):
@@ -36,14 +37,44 @@ def test_columns_that_are_not_normal_have_nothing_of_it(bend):
     assert found.details["weights"].get("raw", 0.0) == 0.0
 
 
-def test_what_is_not_normal():
+def test_what_a_line_misses():
     """Of a uniform column it is the negentropy, ln sqrt(2 pi e / 12); of a normal one nothing."""
     rng = np.random.default_rng(0)
-    normal, uniform = rng.standard_normal((1, 20_000)), rng.uniform(size=(1, 20_000))
-    assert not_normal(normal).mean() == pytest.approx(0.0, abs=0.02)
-    assert not_normal(uniform).mean() == pytest.approx(0.5 * np.log(2.0 * np.pi * np.e / 12.0), abs=0.02)
-    both = not_normal(np.vstack([normal, uniform]))
-    np.testing.assert_allclose(both, not_normal(normal) + not_normal(uniform), atol=1e-12)
+    normal, uniform = rng.standard_normal((1, 20_000)), rng.uniform(size=(1, 20_000)) * np.sqrt(12.0)
+
+    def missed(columns):
+        d = len(columns)
+        return Line(columns.mean(axis=1), np.eye(d), np.inf).missed(columns)
+
+    assert missed(normal).mean() == pytest.approx(0.0, abs=0.02)
+    assert missed(uniform).mean() == pytest.approx(0.5 * np.log(2.0 * np.pi * np.e / 12.0), abs=0.02)
+    both = missed(np.vstack([normal, uniform]))
+    np.testing.assert_allclose(both, missed(normal) + missed(uniform), atol=1e-12)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 4.0])
+def test_the_line_of_a_student_vector(degrees):
+    """Columns without a mean: location, correlation and degrees of freedom are those of the generator."""
+    rng = np.random.default_rng(0)
+    whole = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.3], [0.0, 0.3, 1.0]])
+    size = np.sqrt(rng.chisquare(degrees, 5000) / degrees)
+    line = Line.fit(np.linalg.cholesky(whole) @ rng.standard_normal((3, 5000)) / size + 2.0)
+    np.testing.assert_allclose(line.location, 2.0, atol=0.1)
+    assert line.degrees == pytest.approx(degrees, rel=0.15)
+    np.testing.assert_allclose(line.scale, whole, atol=0.1)
+
+
+def test_a_sharp_line_with_heavy_tails_is_kept():
+    """Scores of each column by itself leave less than 5 nats of 8."""
+    x, y = sharp(4000, 6.0)
+    size = np.sqrt(np.random.default_rng(2).chisquare(1.0, (4000, 1)))
+    found = pydine.mutual_information(x / size, y / size)
+    half = 0.5 * np.arange(6)
+    term = [float(gammaln(h) - h * digamma(h)) for h in half[1:]]  # of 1 to 5 degrees of freedom
+    truth = 6.0 + term[0] + term[4] - 2.0 * term[2]
+    low, high = found.confidence_interval(0.95)
+    assert low < truth < high
+    assert found.value == pytest.approx(truth, abs=0.15)
 
 
 def test_single_columns_are_told_by_ranks_unless_ranks_are_too_coarse():

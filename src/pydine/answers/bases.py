@@ -10,8 +10,10 @@ import numpy as np
 
 from pydine.answers.settings import Settings
 from pydine.bases.base import FittedBase, of_all_rows, weights_of
+from pydine.bases.closed_form import SMALLEST_VARIANCE, canonical_squares, spikes
 from pydine.bases.flow import FlowBase
 from pydine.bases.gaussian import GaussianBase
+from pydine.bases.lines import Line, RawBase
 from pydine.bases.mixture import MixtureBase
 from pydine.bases.neighbours import completed
 from pydine.bases.sharpening import sharpened
@@ -82,10 +84,15 @@ def fit_bases(
     if settings.has("flow"):
         shapes.append((sharp, _flow_base(settings).fit_beside(stack, seen)))
     rich = [*((by_column, base) for base in student), *shapes]
-    # Only where ranks are too coarse: elsewhere answers are the same for all monotone maps of the columns.
-    if question.dimensions[2] == 0 and is_sharp(gaussian.value, latents) and settings.has("raw"):
+    narrow = narrowest(latents.cross_product, latents)
+    if question.dimensions[2] == 0 and settings.has("raw"):
         lines = raw(question, latents)
-        rich.insert(0, (lines, GaussianBase(folds, raw=True).fit(_some(lines[1], some).seen())))
+        on_data = _some(lines[1], some).seen()
+        line = Line.fit(on_data.both)
+        narrow = max(narrow, narrowest(line.scale, on_data))
+        # Only where ranks are too coarse: elsewhere answers are the same for all monotone maps of the columns.
+        if is_sharp(gaussian.value, narrow, latents):
+            rich.insert(0, (lines, RawBase(folds).fit(on_data, line)))
     compared = [plain, *(base for _, base in rich)]
     weights = weights_of(compared, seen.rows)
     parts = (*alone, *(Part(0.0, *maps, base) for maps, base in rich))
@@ -94,6 +101,7 @@ def fit_bases(
         "weights": {base.name: float(weight) for base, weight in zip(compared, weights, strict=True)},
         "held_out": {base.name: float(held.mean()) for base, held in zip(compared, held_out, strict=True)},
         "gain_over_gaussian": float((weights @ held_out - held_out[0]).mean()),
+        "narrowest": narrow,
     }
     first, *others = (part._replace(weight=weight) for part, weight in zip(parts, weights.tolist(), strict=True))
     others = [part for part in others if part.weight > 0.0]
@@ -198,10 +206,23 @@ def _by_column(question: Question, settings: Settings, workshop: Workshop, fitte
     return replace(flow, projection=soft), softened
 
 
-def is_sharp(value: float, latents: Latents) -> bool:
+def narrowest(covariance: FloatArray, latents: Latents) -> float:
+    """The information of the narrowest combination of the sides' columns, in nats; 0 if none stands out of chance.
+
+    The covariance (dx + dy, dx + dy), or a multiple of it, is of columns in the order of the latents.
+    """
+    dx, dy, _ = latents.dimensions
+    if dx + dy >= latents.dof - 1.0:
+        return 0.0
+    found = spikes(canonical_squares(covariance, dx), dx, dy, latents.dof)
+    return float(-0.5 * np.log(np.maximum(1.0 - found.max(initial=0.0), SMALLEST_VARIANCE)))
+
+
+def is_sharp(value: float, narrow: float, latents: Latents) -> bool:
     """Whether so much information, in nats, makes a relation narrower than n rows show of any shape.
 
-    Given one side, a column of the other is then spread over less than n^(-1/3) of its range, the width of the cells by
-    which n rows show a density (Scott 1979). What is narrower follows from the shape that a base assumes.
+    Given one side, a column of the other, or the combination of columns of which most is known (`narrowest`), is then
+    spread over less than n^(-1/3) of its range, the width of the cells by which n rows show a density (Scott 1979).
+    What is narrower follows from the shape that a base assumes.
     """
-    return bool(value > min(latents.dimensions[:2]) * RESOLVED * np.log(latents.n_rows))
+    return max(value / min(latents.dimensions[:2]), narrow) > RESOLVED * float(np.log(latents.n_rows))

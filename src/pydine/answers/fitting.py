@@ -191,6 +191,7 @@ def _fit_flows(question: Question, settings: Settings, workshop: Workshop | None
     parts, compared = fit_bases(found.question, settings, workshop, (found.flow, found.latents))
     heaviest = max(parts, key=lambda part: part.weight).base
     details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
+    narrow = compared.pop("narrowest", 0.0)
     details |= heaviest.details | compared
     if heaviest.by_neighbours:
         details["by_neighbours"] = heaviest.by_neighbours
@@ -200,7 +201,7 @@ def _fit_flows(question: Question, settings: Settings, workshop: Workshop | None
     value, sampling = pooled(np.array([part.weight for part in parts]), [part.base for part in parts])
     learned = _learned(found, parts, value, settings)
     value, error, errors, parted = with_errors(learned, sampling)
-    if is_sharp(value, found.latents):
+    if is_sharp(value, narrow, found.latents):
         errors = errors[0], np.inf
     information = information_about(question, value, error, heaviest.name, details | parted, errors)
     information = of_sampling(information, heaviest.held_out, found.latents.rows)

@@ -9,7 +9,6 @@ import numpy as np
 
 from pydine.bases.base import FittedBase, or_independent
 from pydine.bases.closed_form import (
-    RankEffect,
     gaussian_information,
     gaussian_standard_error,
     rank_effect,
@@ -18,7 +17,6 @@ from pydine.bases.closed_form import (
 )
 from pydine.bases.elliptical import EllipticalRatio
 from pydine.latents.flows import Latents
-from pydine.latents.raw import not_normal
 from pydine.types import FloatArray
 
 
@@ -31,14 +29,10 @@ class GaussianBase:
     folds : int
     corrected : bool
         Whether the biases of the closed form and of ranks are subtracted.
-    raw : bool
-        Whether latents are on the scale of the data, and not scores of ranks. Then held-out rows have to pay for
-        columns that are not normal.
     """
 
     folds: int = 3
     corrected: bool = True
-    raw: bool = False
 
     def fit(self, latents: Latents) -> FittedBase:
         """Apply the closed form to the latents' covariance."""
@@ -52,11 +46,11 @@ class GaussianBase:
         details: dict[str, object] = {}
         chance = wishart_bias(dx, dy, dof) if self.corrected else 0.0
         if self.corrected:
-            ranks = RankEffect(0.0, 1.0) if self.raw else rank_effect(covariance, dx, dof, latents.n_rows)
+            ranks = rank_effect(covariance, dx, dof, latents.n_rows)
             details = {"wishart_bias": chance, "rank_bias": ranks.bias * effect}
             value, error = value - chance - ranks.bias * effect, error * ranks.inflation
-        held_out, name = partial(self._held_out, latents, effect), "raw" if self.raw else "gaussian"
-        return FittedBase(name, value, error, ratio, held_out, details, chance=chance)
+        held_out = partial(self._held_out, latents, effect)
+        return FittedBase("gaussian", value, error, ratio, held_out, details, chance=chance)
 
     def _held_out(self, latents: Latents, effect: float) -> FloatArray:
         """Log-ratios with the bias-corrected covariance of the other folds, mixed with independence.
@@ -75,5 +69,4 @@ class GaussianBase:
             free = max(dof / effect, len(both) + 1.0)
             learned = without_chance((total - part @ part.T) / dof + own, dx, free)
             ratios[rows] = EllipticalRatio(learned, max(free - len(both) + 1.0, 1.0), dx).of(both[:, rows])
-        held = or_independent(ratios, folds)
-        return held - not_normal(both) if self.raw else held
+        return or_independent(ratios, folds)

@@ -70,10 +70,14 @@ class StudentBase:
 def _student_degrees(scores: FloatArray) -> float:
     """Maximum-likelihood degrees of freedom, at the correlation of normal scores (d, n): the two hardly interact."""
     correlation: FloatArray = np.asarray(np.corrcoef(scores))
+    return degrees_by(lambda d: float(_student_copula(student_scores(scores, d), correlation, d).mean()))
+
+
+def degrees_by(likelihood: Callable[[float], float]) -> float:
+    """The degrees of freedom that maximise a likelihood."""
 
     def loss(log_degrees: float) -> float:
-        degrees = float(np.exp(log_degrees))
-        return -float(_student_copula(student_scores(scores, degrees), correlation, degrees).mean())
+        return -likelihood(float(np.exp(log_degrees)))
 
     return float(np.exp(_minimum(loss, np.log(FEWEST_DEGREES), np.log(MOST_DEGREES), 0.05)))
 

@@ -16,12 +16,10 @@ from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.projection import Projection
 from pydine.latents.scores import ScoreMap
-from pydine.types import FloatArray
 from pydine.units.unit import MARGINAL
 from pydine.work.tasks import Unit
 
 ENDS = np.array([-1.0, 1.0])
-LEAST_GAP = 1e-12  # guard: between values some ranks apart, in deviations; ties have less
 
 
 def raw(question: Question, latents: Latents) -> tuple[RankFlow, Latents]:
@@ -42,22 +40,3 @@ def raw(question: Question, latents: Latents) -> tuple[RankFlow, Latents]:
     flow = RankFlow((dx, dy, 0), lines, {Unit(i, ()): MARGINAL for i in range(dx + dy)}, same, projection)
     found = Latents((dx, dy, 0), scaled, z, projection.cross_product, projection.dof, projection)
     return flow, replace(found, view=latents.view, two_valued=latents.two_valued, rows=latents.rows)
-
-
-def not_normal(columns: FloatArray) -> FloatArray:
-    """By how much a row's values are likelier than under normal distributions of the columns (d, n), in nats, (n,).
-
-    Densities are by spacings of sqrt(n) ranks (Vasicek 1976). A Gaussian model of several columns cannot count it as
-    dependence: that its marginal distributions are wrong makes any ratio to them look large.
-    """
-    d, n = columns.shape
-    reach, total = max(int(np.sqrt(n)), 1), np.zeros(n)
-    places = np.arange(n)
-    first, last = np.maximum(places - reach, 0), np.minimum(places + reach, n - 1)
-    for i in range(d):
-        column = (columns[i] - columns[i].mean()) / max(columns[i].std(), LEAST_GAP)
-        order = np.argsort(column)
-        in_order = column[order]
-        density = np.log((last - first) / (n * np.maximum(in_order[last] - in_order[first], LEAST_GAP)))
-        total[order] += density + 0.5 * in_order**2 + 0.5 * np.log(2.0 * np.pi)
-    return total

@@ -17,7 +17,7 @@ from pydine.answers import fitting
 from pydine.answers import mixed as mixed_answers
 from pydine.answers.answer import Verdict
 from pydine.archive import Refused, Schema, suits
-from pydine.bases import base, elliptical, flow, mixture, stack, waves
+from pydine.bases import base, elliptical, flow, lines, mixture, stack, waves
 from pydine.bases.kinds import ratios
 from pydine.disk import write_whole
 from pydine.inputs import angles, table
@@ -52,6 +52,7 @@ MODEL = Schema(
         flows.RankFlow,
         paper.PaperFlow,
         elliptical.EllipticalRatio,
+        lines.LineRatio,
         base._AverageRatio,
         flow._DirectionRatio,
         mixture.Gaussians,

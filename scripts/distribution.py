@@ -12,18 +12,23 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import machine_code
 from environments import CHECKOUT, SMOKE, environment, install, run
 
 DIST = CHECKOUT / "dist"
 NEEDED = ("pydine/py.typed", "pydine/report/template.html", "pydine/report/script.js", "pydine/report/style.css")
 MOST_BYTES = {".whl": 1_000_000, ".gz": 4_000_000}  # results of benchmarks are in the repository only
+NOTHING_COMPILES = "import os, sys, tempfile; os.environ['NUMBA_CACHE_DIR'] = tempfile.mkdtemp(); " + (
+    "from pydine.kernels.compilation import missing; sys.exit(', '.join(missing()) or None)"
+)
 UNWANTED = ("__pycache__", ".pyc", ".nbc", ".code", ".npz", "benchmarks/results/")
 
 
 def build() -> tuple[Path, Path]:
     """Build both: the wheel from the sdist, so that the sdist is known to be complete."""
     shutil.rmtree(DIST, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "build", "--outdir", DIST, CHECKOUT], check=True)
+    with machine_code.made():
+        subprocess.run([sys.executable, "-m", "build", "--outdir", DIST, CHECKOUT], check=True)
     (wheel,), (sdist,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
     return wheel, sdist
 
@@ -49,6 +54,8 @@ def try_out(inside: Path, wheel: Path) -> None:
         install(inside, f"{wheel}{extras}")
         if not run([inside, SMOKE]):
             sys.exit(f"{wheel.name}{extras} does not work where it is installed")
+        if machine_code.is_made_here() and not run([inside, "-c", NOTHING_COMPILES]):
+            sys.exit(f"{wheel.name}{extras} has no machine code for the Numba that it is installed with")
 
 
 def main() -> None:

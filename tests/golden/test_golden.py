@@ -7,8 +7,19 @@ import pytest
 
 from golden import master
 from golden.questions import questions, quick
+from pydine.kernels.compilation import declared
 
 STORED, QUICK = master.stored(), quick()
+
+
+def undeclared():
+    """Signatures with which this process has called kernels that do not say so."""
+    said = {}
+    for kernel, signature in declared():
+        said.setdefault(kernel, set()).add(signature)
+    return {
+        (kernel, signature) for kernel, signatures in said.items() for signature in {*kernel.overloads} - signatures
+    }
 
 
 def test_every_question_is_stored():
@@ -19,7 +30,9 @@ def test_every_question_is_stored():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_answers_are_where_they_were(name):
+    before = undeclared()
     ((_, now),) = master.asked({name: QUICK[name]})
+    assert undeclared() == before  # compiled beforehand by `pydine doctor --compile`, and brought by a wheel
     found = list(master.moves(name, STORED[name], now, exact=False))
     assert not found, "\n" + master.table(found)
 

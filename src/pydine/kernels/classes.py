@@ -50,7 +50,7 @@ def _shared(sums, place, shares, others):
         sums[low + 1, j] += above * part
 
 
-@compiled()
+@compiled("(float64[:, ::1], float64[::1], float64[:, :, ::1], float64, int64)")
 def fit_classes(rows: FloatArray, weights: FloatArray, profiles: FloatArray, prior: float, iterations: int) -> None:
     """Fit classes to rows by EM, starting from their present parameters, which change in place.
 
@@ -95,7 +95,7 @@ def fit_classes(rows: FloatArray, weights: FloatArray, profiles: FloatArray, pri
                     profiles[side, b, j] *= knots / whole
 
 
-@compiled()
+@compiled("(float64[:, ::1], float64[::1], float64[:, :, ::1])")
 def classes_log_ratio(rows: FloatArray, weights: FloatArray, profiles: FloatArray) -> FloatArray:
     """ln p(x, y) - ln p(x) - ln p(y) of rows (2, n) of normal scores, as in `fit_classes`, in nats, shape (n,)."""
     (sides, knots, k), n = profiles.shape, rows.shape[1]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import pkgutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as ll
 import numba as nb
 from numba.core import event as events
+from numba.core import sigutils
 from numba.core.registry import CPUDispatcher
 
 from pydine.disk import only_one, write_whole
-from pydine.kernels.machine_code import KEPT, keep, place
+from pydine.kernels.machine_code import KEPT, is_at_hand, keep, name_of, place
 
 PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
 
@@ -62,6 +65,9 @@ def code_of(source: str) -> str:
 SOURCES_DIGEST = sources_digest(PACKAGE, SOURCES)
 
 
+_DECLARED: list[tuple[Any, tuple[str, ...]]] = []  # every kernel, and its signatures
+
+
 class _Kernel(CPUDispatcher):
     """A compiled function that Ctrl-C interrupts as it interrupts any other.
 
@@ -79,11 +85,14 @@ class _Kernel(CPUDispatcher):
             raise (error if cause is None else KeyboardInterrupt) from None
 
 
-def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Callable[..., Any]], Any]:
+def compiled(*signatures: str, inlined: bool = False, allocates: bool = True) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that releases the GIL, and keep the machine code on disk where that is possible.
 
     Numba's own cache is valid as long as the function's file has not changed, although the machine code includes
     functions from other files. Here it is valid as long as no code of `SOURCES` has changed.
+
+    `signatures` are those of all calls from Python, as Numba spells them: `compile_all` compiles these, and a wheel
+    brings them. Any other is compiled when it is called. A function without signatures is called by kernels only.
 
     A function that is `inlined` becomes part of its callers before they are compiled, and is not compiled by itself.
     One that makes no arrays, but parts of those that it is given (not `allocates`), does not count references to them.
@@ -97,9 +106,30 @@ def compiled(*, inlined: bool = False, allocates: bool = True) -> Callable[[Call
         if not inlined:
             dispatcher.__class__ = _Kernel
             keep(dispatcher, SOURCES_DIGEST)
+            _DECLARED.append((dispatcher, signatures))
         return dispatcher
 
     return decorate
+
+
+def compile_all() -> None:
+    """Compile what is declared and neither kept nor shipped: after that no question has to wait."""
+    for dispatcher, signature in declared():
+        dispatcher.compile(signature)
+
+
+def missing() -> list[str]:
+    """Names of functions that have to be compiled before they can be called, once for each signature."""
+    return [name_of(kernel.py_func) for kernel, signature in declared() if not is_at_hand(kernel, signature)]
+
+
+def declared() -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Every kernel, with each of the signatures that it says that it is called with."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        import_module(f"{__package__}.{module.name}")
+    for dispatcher, signatures in _DECLARED:
+        for signature in signatures:
+            yield dispatcher, sigutils.normalize_signature(signature)[0]
 
 
 @contextmanager

@@ -94,7 +94,10 @@ def _shared(terms, densities):
             terms[j, i] *= sums[i]
 
 
-@compiled()
+@compiled(
+    "(float64[:, ::1], float64[::1], float64[:, ::1], float64[:, :, ::1], float64[:, ::1], "
+    "float64, int64, float64, float64[::1])",
+)
 def _em(rows, weights, means, covariances, prior, strength, iterations, tolerance, densities):
     """EM as in `fit_gaussians`; with 0 iterations, only log-densities of rows under the mixture as it is.
 

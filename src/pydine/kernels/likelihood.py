@@ -46,7 +46,9 @@ from pydine.kernels.layers import (
 )
 from pydine.types import FloatArray
 
-_compiled = compiled()
+# Of parameters and a network's layout.
+_LAYOUT = "int64[::1], int64[::1], int64, boolean"
+_ROWS = "float32[:, :, ::1], float64[::1], float64[::1], float32[:, ::1]"
 
 WORK_ROWS = 12  # fact: rows of the work space beside the network's: 4 of scratch, 2 of slopes, 6 of a block's columns
 
@@ -75,18 +77,23 @@ def log_likelihood(
     densities : (n,) float64, receives each row's log-density; length 0 if not wanted.
     grad : (p,) float64, receives the gradient of the sum; length 0 if not wanted.
     """
+    target, context = np.ascontiguousarray(target), np.ascontiguousarray(context)  # one layout, so one compilation
     blocks, space = prepared(sizes, context)
     return float(blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space))
 
 
-@_compiled
+@compiled("(int64[::1], float32[:, ::1])")
 def prepared(sizes, context):
     """A context in blocks, and the space that `blocked_likelihood` works in: two rows for each unit, and WORK_ROWS."""
     blocks = in_blocks(context)
     return blocks, np.empty((2 * sizes[1:].sum() + WORK_ROWS, blocks.shape[2]), blocks.dtype)
 
 
-@compiled(allocates=False)
+@compiled(
+    f"(float32[::1], {_LAYOUT}, float32[::1], {_ROWS})",
+    f"(float32[::1], {_LAYOUT}, float32[:, ::1], {_ROWS})",
+    allocates=False,
+)
 def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, densities, grad, space):
     """`log_likelihood` of rows whose context is `in_blocks` already: training asks many times for the same rows."""
     n, width = target.shape[-1], blocks.shape[2]
@@ -172,7 +179,7 @@ def blocked_likelihood(theta, sizes, activations, groups, skip, target, blocks, 
     return result
 
 
-@_compiled
+@compiled(f"(float64[::1], {_LAYOUT}, float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])")
 def components(theta, sizes, activations, groups, skip, target, context, shares, z):
     """The mixture for every row: writes weights w_j to `shares` and (t - mu_j) / sigma_j to `z`, shapes (k, n).
 

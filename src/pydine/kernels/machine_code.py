@@ -21,8 +21,9 @@ from typing import Any
 import numba as nb
 
 from pydine.disk import sweep, write_whole
+from pydine.kernels.shipped import BROUGHT, brought, has_brought
 
-__all__ = ["KEPT", "KeptCode", "is_trusted", "is_whole", "keep", "place", "temporary_folder"]
+__all__ = ["KEPT", "KeptCode", "is_at_hand", "is_trusted", "is_whole", "keep", "name_of", "place", "temporary_folder"]
 
 caching: Any = import_module("numba.core.caching")  # nothing there has types
 serialize: Any = import_module("numba.core.serialize")
@@ -79,6 +80,11 @@ class KeptCode:
 
     def load(self, key: tuple[Any, ...]) -> Any:
         """The data kept under one of Numba's keys, or None; a file that is damaged or outdated is deleted."""
+        content = self.content(key)
+        return None if content is None else pickle.loads(content)
+
+    def content(self, key: tuple[Any, ...]) -> bytes | None:
+        """The same as bytes."""
         path = self._path(key)
         try:
             if not is_trusted(path):
@@ -91,7 +97,7 @@ class KeptCode:
             with contextlib.suppress(OSError):
                 path.unlink()
             return None
-        return pickle.loads(rest[DIGEST_BYTES:])
+        return rest[DIGEST_BYTES:]
 
     def save(self, key: tuple[Any, ...], data: Any) -> None:
         """Keep data under one of Numba's keys."""
@@ -161,6 +167,7 @@ class _Implementation(caching.CompileResultCacheImpl):
 
 class _Cache(caching.FunctionCache):
     _impl_class = _Implementation
+    sources = ""  # a digest of all sources that the code depends on
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Load code that was kept, which needs no more than Numba's allocator.
@@ -170,12 +177,53 @@ class _Cache(caching.FunctionCache):
         """
         runtime.initialize(target_context)
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(signature, target_context)
+            found = self._load_overload(signature, target_context)
+        return _brought(self._py_func, self.sources, signature, target_context) if found is None else found
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep compiled code; if it cannot be written, on a full disk say, it is compiled again next time."""
+        """Keep compiled code; if it cannot be written, on a full disk say, it is compiled again next time.
+
+        Code that calls what a wheel brought is not kept: a later process may not have loaded that.
+        """
+        called = {f.name for f in result.library._final_module.functions if f.is_declaration}
+        if called & BROUGHT:
+            return
         with contextlib.suppress(OSError):
             super().save_overload(signature, result)
+
+    def is_kept(self, signature: Any, codegen: Any) -> bool:
+        """Whether code of a signature is there."""
+        return self._cache_file.content(self._index_key(signature, codegen)) is not None
+
+
+class _NoFolder(caching.NullCache):
+    """Where no folder can be written."""
+
+    def __init__(self, function: Any, sources: str) -> None:
+        self._function, self.sources = function, sources
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        runtime.initialize(target_context)
+        return _brought(self._function, self.sources, signature, target_context)
+
+
+def _brought(function: Any, sources: str, signature: Any, target_context: Any) -> Any:
+    """Code that the wheel has brought, if it has."""
+    data = brought(sources, name_of(function), signature, target_context.codegen())
+    return None if data is None else _Implementation.rebuild(None, target_context, data)
+
+
+def is_at_hand(dispatcher: Any, signature: Any) -> bool:
+    """Whether nothing has to be compiled for a signature of a function that is kept."""
+    cache, codegen = dispatcher._cache, dispatcher.targetctx.codegen()
+    if isinstance(cache, _Cache) and cache.is_kept(signature, codegen):
+        return True
+    return has_brought(dispatcher._cache.sources, name_of(dispatcher.py_func), signature)
+
+
+def name_of(function: Any) -> str:
+    """The name of a function among all of the package."""
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 KEPT: list[KeptCode] = []  # the files of every function that is kept; for `pydine doctor`
@@ -194,6 +242,7 @@ def keep(dispatcher: Any, sources: str) -> None:
     try:
         cache = _Cache(dispatcher.py_func)
     except RuntimeError:  # no place can be written
+        dispatcher._cache = _NoFolder(dispatcher.py_func, sources)
         return
     folder = Path(cache.cache_path)
     if not any(kept.folder == folder for kept in KEPT):
@@ -202,7 +251,7 @@ def keep(dispatcher: Any, sources: str) -> None:
     name = cache._impl.filename_base.replace(f"-{dispatcher.py_func.__code__.co_firstlineno}.", ".")
     kept = KeptCode(folder, name, sources)
     KEPT.append(kept)
-    cache._cache_file = kept
+    cache._cache_file, cache.sources = kept, sources
     dispatcher._cache = cache
 
 

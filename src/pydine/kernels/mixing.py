@@ -11,17 +11,17 @@ from pydine.kernels.compilation import compiled
 from pydine.types import FloatArray
 
 LEAST_WEIGHT = 1e-300  # guard: least weight, for its logarithm
+MOST_STEPS = 100  # guard: of EM, which ends when no weight moves
 
 
-@compiled()
-def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatArray:
+@compiled("(float64[:, ::1],)")
+def mixture_weights(log_densities: FloatArray) -> FloatArray:
     """Weights of a mixture of models that maximise the likelihood of rows, by EM.
 
     Parameters
     ----------
     log_densities : ndarray, shape (models, n)
         Each model's log-density of each (held-out) row, in nats.
-    iterations : int
 
     Returns
     -------
@@ -39,7 +39,7 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
         for i in range(n):
             ratios[j, i] = exp(log_densities[j, i] - inverse[i])
     weights, fresh = np.full(m, 1.0 / m), np.empty(m)
-    for _ in range(iterations):
+    for _ in range(MOST_STEPS):
         for i in range(n):
             inverse[i] = 0.0
         for j in range(m):
@@ -58,7 +58,7 @@ def mixture_weights(log_densities: FloatArray, iterations: int = 100) -> FloatAr
     return weights
 
 
-@compiled()
+@compiled("(float64[:, ::1], float64[::1])")
 def mixture_log_density(log_densities: FloatArray, weights: FloatArray) -> FloatArray:
     """Log-densities of rows under a mixture, shapes (models, n) and (models,) to (n,)."""
     m, n = log_densities.shape
@@ -80,7 +80,7 @@ def mixture_log_density(log_densities: FloatArray, weights: FloatArray) -> Float
     return sums
 
 
-@compiled()
+@compiled("(float64[::1], float64[::1], float64[::1])")
 def mixture_moments(logits, means, log_scales):
     """Mean and variance of a mixture of Gaussians whose logits, means and log-scales have shape (k,)."""
     k = logits.shape[0]
@@ -98,19 +98,19 @@ def mixture_moments(logits, means, log_scales):
     return mean, square / total_weight - mean * mean
 
 
-@compiled()
+@compiled("(float64[::1],)")
 def total(values):
     """Sum of a vector, shape (n,)."""
     return dot(values, np.ones(values.shape[0]))
 
 
-@compiled()
+@compiled("(float64,)")
 def logarithm(value):
     """The natural logarithm of a positive number."""
     return log(value)
 
 
-@compiled()
+@compiled("(float64,)")
 def exponential(value):
     """E to the power of a number between -708 and 709."""
     return exp(value)

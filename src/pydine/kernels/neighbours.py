@@ -10,7 +10,7 @@ from pydine.kernels.arithmetic import check
 from pydine.kernels.compilation import compiled
 
 
-@compiled()
+@compiled("(float64[::1], float64[::1], float64[:, ::1], int64[::1], int64)")
 def neighbours(x, y, z, asked, k):
     """Distance to the k-th neighbour, and numbers of rows closer than that in z, in x and z, in y and z, and in all.
 

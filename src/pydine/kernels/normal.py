@@ -34,7 +34,7 @@ def _smaller_tail(lower, upper):
     return max(min(lower, upper), 1e-300)
 
 
-@compiled()
+@compiled("(float64[::1], float64[::1], float64[::1])")
 def quantiles(lower: FloatArray, upper: FloatArray, out: FloatArray) -> None:
     """Write normal quantiles to `out`, from lower and upper tail probabilities, whichever is smaller; shapes (n,).
 
@@ -54,7 +54,7 @@ def quantiles(lower: FloatArray, upper: FloatArray, out: FloatArray) -> None:
         out[i] = quantile if lower[i] < upper[i] else -quantile
 
 
-@compiled()
+@compiled("(float64[::1],)")
 def log_quantiles(log_lower: FloatArray) -> FloatArray:
     """Normal quantiles of lower tails given as logarithms, each below -100, shape (n,): by Newton's method."""
     out = np.empty(log_lower.shape[0])
@@ -91,7 +91,7 @@ def normal_quantile(p: FloatArray) -> FloatArray:
     return out.reshape(p.shape)
 
 
-@compiled()
+@compiled("(float64[::1], float64[::1])")
 def step_moments(lower, upper):
     """Mean of a standard normal variable between cut points (n,), and the log-probability of that interval."""
     n = lower.shape[0]
@@ -113,7 +113,7 @@ def step_moments(lower, upper):
 # --- tails of mixtures ------------------------------------------------------------------------------------------------
 
 
-@compiled()
+@compiled("(float64, float64[:, ::1], float64[:, ::1], float64[::1], float64[::1])")
 def add_tails(weight, shares, z, lower, upper):
     """Add `weight` times the transformer's two tails (paper, "Transformer") to `lower` and `upper`.
 
@@ -137,7 +137,7 @@ def add_tails(weight, shares, z, lower, upper):
             upper[i] += part * (1.0 - small[i] if z[j, i] < 0.0 else small[i])
 
 
-@compiled()
+@compiled("(float64, float64[:, ::1], float64[:, ::1], int64, float64[::1])")
 def add_log_tail(weight, shares, z, side, log_tails):
     """Add, in logarithms, `weight` times one tail: for the few rows so far out that the tail itself underflows.
 

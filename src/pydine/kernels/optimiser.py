@@ -17,7 +17,6 @@ from pydine.kernels.likelihood import blocked_likelihood, prepared
 MEMORY = 12  # answer: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
 SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright (2006, section 3.1)
 
-_compiled = compiled()
 _part = compiled(inlined=True)
 
 
@@ -67,7 +66,14 @@ def _direction(grad, steps, changes, rho, count, alpha, out):
         _add(alpha[i] - rho[i] * dot(changes[i], out), steps[i], out)
 
 
-@_compiled
+_LAYOUT = "int64[::1], int64[::1], int64, boolean"
+_POINTS = "float32[::1], float32[:, ::1]"
+_STEPS = "float32[:, ::1], float32[:, ::1]"
+
+
+@compiled(
+    *(f"(float64[::1], float64[::1], {_LAYOUT}, {rows}, {rows}, int64, float64, int64)" for rows in (_POINTS, _STEPS))
+)
 def maximise(
     start,
     decay,

@@ -34,7 +34,7 @@ def _cross_products(x):
     return products
 
 
-@compiled()
+@compiled("(float64[::1], float64[:, ::1], float64[::1])")
 def ridge(t, x, penalty):
     """Slopes of a ridge regression of t on the columns of x, without an intercept, and the residual's deviation.
 
@@ -73,7 +73,7 @@ def ridge(t, x, penalty):
     return slopes, np.sqrt(dot(residual, residual) / n)
 
 
-@compiled()
+@compiled("(float64[:, ::1], float64[::1])")
 def weighted_moments(x, weights):
     """Mean over rows of weights times products of columns, (c, n) and (n,) to a symmetric (c, c)."""
     c, n = x.shape
@@ -87,7 +87,7 @@ def weighted_moments(x, weights):
     return moments
 
 
-@compiled()
+@compiled("(float64[:, ::1],)")
 def largest_eigenvector(matrix):
     """The eigenvector of a symmetric matrix (c, c) whose eigenvalue is farthest from 0, by Jacobi's method, shape (c,).
 

@@ -66,7 +66,7 @@ def _paths(weights, ahead):
     return logs
 
 
-@compiled()
+@compiled("(float64[:, ::1], float64[::1], float64)")
 def segment_shares(counts, prior, rate):
     """Posterior mean of the probabilities of codes in every bin, which are constant within segments of a line.
 

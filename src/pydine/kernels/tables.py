@@ -73,7 +73,7 @@ def _numbered(codes, rows, found):
     return count
 
 
-@compiled()
+@compiled("(int64[::1], int64[::1], int64[::1], int64[::1])")
 def stratified(x, y, z, levels):
     """Likelihood-ratio statistic G of x and y in each cell of z, and the tables of two by two that it consists of.
 
@@ -135,7 +135,7 @@ def stratified(x, y, z, levels):
     return g, margins[:m].copy(), varying
 
 
-@compiled()
+@compiled("(int64[:, ::1], float64, int64)")
 def added_up(margins, found, grid):
     """Distribution of the sum of the G of tables of two by two, on `grid` steps from 0 to `found`, and from there on.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import pkgutil
 import platform
 import sys
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import Annotated, Any
 
 import typer
@@ -32,9 +31,10 @@ def doctor(
 ) -> None:
     """Check the installation: versions, threads, compiled code and where it is kept, extras."""
     if compile_now:
-        from pydine.work.execution import ensure_compiled
+        from pydine.kernels.compilation import compile_all, compiled_once, explained
 
-        ensure_compiled()
+        with explained(), compiled_once():
+            compile_all()
     record = _findings()
     answer(Format.json if as_json else Format.people, record, [record], lambda: _shown(record))
 
@@ -68,16 +68,18 @@ def _threads() -> int:
 
 def _compiled() -> dict[str, Any]:
     """Where the machine code of the kernels is kept, in how many files, and whether they are as they were written."""
-    from pydine import kernels
+    from pydine.kernels.compilation import declared, missing
     from pydine.kernels.machine_code import KEPT, is_whole, place
 
-    for module in pkgutil.iter_modules(kernels.__path__):
-        import_module(f"pydine.kernels.{module.name}")
+    every = len(list(declared()))
     files = [file for kept in KEPT for file in kept.files()]
     damaged = sum(not is_whole(file) for file in files)
+    to_compile = len(missing())
     folders = sorted({str(kept.folder) for kept in KEPT})
     return {
-        "compiled": len(files) > damaged,
+        "compiled": not to_compile,
+        "functions": every,
+        "functions_to_compile": to_compile,
         "cache": ", ".join(folders) or None,
         "cache_place": place(),
         "cache_files": len(files),
@@ -109,10 +111,11 @@ def _shown(record: dict[str, Any]) -> Any:
     table.add_row("pydine", f"{record['pydine']}, Python {record['python']}, {record['platform']}")
     table.add_row("core", ", ".join(f"{name} {version or 'missing'}" for name, version in record["core"].items()))
     table.add_row("cores", f"{record['cores']}, Numba uses up to {record['threads']} threads")
+    to_compile, every = record["functions_to_compile"], record["functions"]
     ready = (
-        "ready"
-        if record["compiled"]
-        else "not yet: the first estimate compiles, half a minute; or pydine doctor --compile"
+        f"{to_compile} of {every} functions are not: whoever asks first waits; pydine doctor --compile"
+        if to_compile
+        else f"all {every} functions are ready"
     )
     if record["cache_damaged"]:
         ready = f"{record['cache_damaged']} of {record['cache_files']} files are damaged, and will be compiled again"

@@ -48,8 +48,9 @@ first**. `make public` runs a part of each suite and writes this page, in about 
 network, but for the files of networks of two packages. The whole suites are the commands under each table.
 
 "First": better than every other figure of the row. "Level": within a tenth of the best other error, within 0.02 of the
-best other share (F1, AUC, power), or within two standard errors of ours, where these are known. "Published" figures are those of the authors, on their datasets; ours are of
-datasets that their generators draw, or that we draw from the same laws.
+best other share (F1, AUC, power), or within two standard errors of ours, where these are known. "Published" figures are
+those of the authors, on their datasets; ours are of datasets that their generators draw, or that we draw from the same
+laws.
 """.strip()
 
 
@@ -192,7 +193,7 @@ def tables(
 
 def _frame(path: Path) -> pd.DataFrame:
     rows = pd.read_csv(path, keep_default_na=False, na_values=[""])
-    return common.frame(rows[rows.estimate.notna() | ("f1" in rows)].to_dict("records"))
+    return common.frame(rows.to_dict("records")) if "estimate" in rows else rows
 
 
 def _number(value: object) -> float:

@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster test-cpus golden quick lint types unit coverage fuzz laws faults boundscheck test-versions resolve docs dist release-check bench stale clean
+.PHONY: help demo test test-cluster test-cpus golden quick lint types unit coverage fuzz laws faults boundscheck test-versions resolve docs dist release-check bench public stale clean
 
 help:
 	@echo "make demo   install pydine into $(VENV) and run it on the diabetes data"
@@ -25,6 +25,7 @@ help:
 	@echo "make release-check  make dist, versions, changelog, README's commands, and the interface beside the last tag"
 	@echo "make docs   build the documentation site into build/site"
 	@echo "make bench  install what the benchmarks need and list their commands"
+	@echo "make public  a part of each public benchmark, in half an hour on two cores, into docs/public.md"
 	@echo "make stale  list the benchmarks' tables that are not of the code as it is"
 	@echo "make clean  remove $(VENV), caches and build products"
 
@@ -153,8 +154,16 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/stability.py    what moves an answer: CPUs, seeds, orders of rows and columns"
 	@echo "  $(BIN)/python benchmarks/startup.py      time of a command from the prompt to the answer"
 	@echo "  $(BIN)/python benchmarks/speed.py        time against KCI and KSG, and growth with n"
+	@echo "  $(BIN)/python benchmarks/public.py       a part of each public benchmark, onto one page (make public)"
 	@echo "  $(BIN)/python benchmarks/paper.py mi | cmi | cit | convergence  the paper's experiments, with every competitor"
 	@echo "  $(BIN)/python benchmarks/results_page.py  writes docs/results.md from what they left"
+
+# Files of networks and a generator of graphs, without the packages that these want beside them; what cannot be had is
+# left out, and the page says so.
+NETWORKS := "pgmpy>=1.0" "manm-cs==0.1.6" pathos dill ppft multiprocess pox validation six
+public: $(VENV)/.installed-bench
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target build/networks $(NETWORKS) || true
+	PYTHONPATH=build/networks $(BIN)/python benchmarks/public.py
 
 stale: $(VENV)/.installed
 	$(BIN)/python benchmarks/stale.py

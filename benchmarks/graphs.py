@@ -235,7 +235,7 @@ def table(rows: pd.DataFrame) -> str:
                 "samples": len(part),
                 **{name: _with_noise(part[name]) for name in ("f1", "precision", "recall")},
                 "arrows": f"{part.arrows_right.sum() / max(part.arrows.sum(), 1):.2f} of {part.arrows.mean():.0f}",
-                "tests": round(part.tests.mean()),
+                "tests": round(part.tests.mean()) if part.tests.notna().any() else "failed",
                 "seconds": float(part.processor_seconds.mean()),
                 "again": float(part.again_seconds.mean()) if method == "dine" else float("nan"),
             }

@@ -12,8 +12,9 @@ from pydine.inputs.kinds import Kind
 from pydine.questions.ranking import rank
 from pydine.report import calibration, make_report, making, to_html
 from pydine.report.correlations import partial_correlations
-from pydine.report.description import _concerns, describe
-from pydine.report.page import _column, _spread
+from pydine.report.description import _concerns, describe, lacks
+from pydine.report.page import _apart, _column, _spread
+from pydine.report.prose import missing_together
 from report_data import ROWS, make_frame
 
 
@@ -127,6 +128,26 @@ def test_dates_are_shown_as_dates():
     assert _spread(columns["clock"])[0] == "1.7e+09"
     assert columns["year"].levels == ("1970-01-01", "1971-01-01")
     assert _concerns("day", np.append(days, 2_932_896), "D")[0].startswith("9999-12-31 lies far")
+
+
+def test_quartiles_stand_between_the_ends():
+    frame = make_frame(value=np.arange(ROWS) * 2.0)
+    column = {column.name: column for column in describe(frame, "outcome")}["value"]
+    assert (column.low, column.quartiles, column.high) == (0.0, (79.5, 238.5), 318.0)
+    assert _spread(column) == ["0", "79.5", "159", "238.5", "318"]
+    assert '<span class="wide">79.5 · </span><span>159</span>' in _apart(_spread(column))
+
+
+def test_columns_that_lack_values_together_are_named(report):
+    values = np.arange(ROWS) / 7.0
+    first, second = np.where(values < 1.0, np.nan, values), np.where(values > 22.0, np.nan, values)
+    frame = make_frame(a=first, b=np.where(np.isnan(second), np.nan, first), c=second)
+    found = lacks(frame)
+    assert [(lack.names, lack.n_rows) for lack in found] == [(("a", "b"), 7), (("b", "c"), 5)]
+    said = missing_together(replace(report, lacks=found))
+    assert said.count("together (7 rows); in ") == 1
+    assert lacks(make_frame(a=first)) == ()
+    assert missing_together(report) == ""
 
 
 def test_labels_with_few_rows_are_named():

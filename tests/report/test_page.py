@@ -39,7 +39,7 @@ def test_names_stay_text(hostile_page):
 
 
 def test_the_page_says_where_dependence_shows(page):
-    assert "<small>correlation</small></td>" in page
+    assert '<small class="shows">correlation</small></td>' in page
 
 
 def test_the_page_loads_nothing(page):

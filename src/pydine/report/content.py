@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 
 from pydine.report.calibration import FlowFit
-from pydine.report.description import Column
+from pydine.report.description import Column, Lack
 from pydine.report.points import Points
 from pydine.results.explanation import Explanation
 from pydine.results.graphs import CausalGraph
@@ -131,6 +131,8 @@ class Report:
     provenance : Provenance
     sampling : str
         How rows depend on each other; empty if they are taken to be independent.
+    lacks : tuple of Lack
+        Which columns lack values in the same rows.
     """
 
     source: str
@@ -157,3 +159,4 @@ class Report:
     settings: Mapping[str, str]
     provenance: Provenance
     sampling: str = ""
+    lacks: tuple[Lack, ...] = ()

@@ -15,7 +15,7 @@ from pydine.inputs.kinds import FEW_ROWS, Kind, is_thin, kind_of, periods_of, po
 from pydine.inputs.table import copy_signature
 from pydine.types import FloatArray
 
-__all__ = ["Column", "describe", "kinds_in", "moment", "places_of"]
+__all__ = ["Column", "Lack", "describe", "kinds_in", "lacks", "moment", "places_of"]
 
 BINS = 16  # of a small histogram
 FEW_VALUES = 10  # different values that are drawn one by one
@@ -35,6 +35,8 @@ class Column:
         Whether its values are labels, be they text or codes: it has no smallest and no largest value then.
     low, median, high : float
         The smallest, the middle and the largest value; NaN of labels.
+    quartiles : tuple of float
+        What a quarter and three quarters of the values lie below; NaN of labels.
     n_distinct : int
         Different values.
     n_missing : int
@@ -58,6 +60,7 @@ class Column:
     low: float
     median: float
     high: float
+    quartiles: tuple[float, float]
     n_distinct: int
     n_missing: int
     histogram: tuple[int, ...]
@@ -65,6 +68,29 @@ class Column:
     clock: str
     copy_of: str | None
     concerns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Columns that lack a value in the same rows and nowhere else in them, and how many rows these are."""
+
+    names: tuple[str, ...]
+    n_rows: int
+
+
+def lacks(frame: Frame) -> tuple[Lack, ...]:
+    """Which columns lack values together, the most rows first; empty where one column at most lacks any."""
+    missing = {name: ~np.isfinite(values) for name, values in frame.items()}
+    names = [name for name, rows in missing.items() if rows.any()]
+    if len(names) < 2:
+        return ()
+    table = np.column_stack([missing[name] for name in names])
+    patterns, counts = np.unique(table[table.any(axis=1)], axis=0, return_counts=True)
+    found = [
+        Lack(tuple(name for name, is_in in zip(names, pattern, strict=True) if is_in), count)
+        for pattern, count in zip(patterns.tolist(), counts.tolist(), strict=True)
+    ]
+    return tuple(sorted(found, key=lambda lack: -lack.n_rows))
 
 
 def describe(frame: Frame, target: str) -> tuple[Column, ...]:
@@ -143,6 +169,7 @@ def _labels(name: str, values: FloatArray, kind: Kind, frame: Frame, copy_of: st
         low=np.nan,
         median=np.nan,
         high=np.nan,
+        quartiles=(np.nan, np.nan),
         n_distinct=len(different),
         n_missing=len(values) - len(places),
         histogram=tuple(np.bincount(places, minlength=len(named)).tolist()),
@@ -189,7 +216,7 @@ def _concerns(name: str, values: FloatArray, clock: str) -> list[str]:
 
 def _numbers(name: str, values: FloatArray, kind: Kind, clock: str, copy_of: str | None) -> Column:
     there = values[np.isfinite(values)]
-    low, median, high = np.quantile(there, (0.0, 0.5, 1.0)).tolist()
+    low, lower, median, upper, high = np.quantile(there, (0.0, 0.25, 0.5, 0.75, 1.0)).tolist()
     different, counts = np.unique(there, return_counts=True)
     half = 0.5 * high - 0.5 * low  # the difference of two finite numbers may be infinite
     steps = np.clip((0.5 * there - 0.5 * low) / half * BINS, 0, BINS - 1).astype(np.intp)
@@ -201,6 +228,7 @@ def _numbers(name: str, values: FloatArray, kind: Kind, clock: str, copy_of: str
         low=low,
         median=median,
         high=high,
+        quartiles=(lower, upper),
         n_distinct=len(different),
         n_missing=len(values) - len(there),
         histogram=tuple((counts if is_few else np.bincount(steps, minlength=BINS)).tolist()),

@@ -13,7 +13,7 @@ from pydine.report.content import Answer
 from pydine.report.markup import nats, pvalue, shortened, shown
 from pydine.results.pairs import PairwiseInformation
 
-LONGEST_LABEL = 15
+LONGEST_LABEL, LONGEST_MIDDLE = 15, 32  # beside the circle; above and below it, where there is room on both sides
 MOST_UPRIGHT = 16  # names around a circle that do not meet
 ROOM_ALONG = 125.0  # for names that are written outwards
 
@@ -83,7 +83,7 @@ def _node(name: str, x: float, y: float, angle: float, is_target: bool) -> str:
     across, down = math.cos(angle), math.sin(angle)
     anchor = "middle" if abs(across) < 0.2 else "start" if across > 0 else "end"
     shift = 12.0 + 8.0 * abs(down)  # text is wider than high
-    label = html.escape(shortened(name, LONGEST_LABEL))
+    label = html.escape(shortened(name, LONGEST_MIDDLE if anchor == "middle" else LONGEST_LABEL))
     kind, size = ("node target", 7) if is_target else ("node", 5)
     return (
         f'<g class="{kind}"><circle cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>'

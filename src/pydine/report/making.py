@@ -22,7 +22,7 @@ from pydine.report.calibration import FlowFit, check_flows, most_context
 from pydine.report.causes import found_causes
 from pydine.report.content import LEVEL, Answer, Provenance, Ranked, Report
 from pydine.report.correlations import partial_correlations
-from pydine.report.description import Column, describe
+from pydine.report.description import Column, describe, lacks
 from pydine.report.points import points_of
 from pydine.results.pairs import PairwiseInformation
 from pydine.results.ranking import Ranking
@@ -136,6 +136,7 @@ def make_report(
         },
         provenance=provenance or Provenance(),
         sampling=words,
+        lacks=lacks(frame),
     )
 
 

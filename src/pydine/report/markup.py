@@ -65,4 +65,5 @@ def quantity(value: float) -> str:
 
 def percent(part: float) -> str:
     """A part of a whole in percent; a part that is not empty is never shown as 0."""
-    return "&lt;1%" if 0.0 < part < 0.005 else f"{part:.0%}"
+    text = f"{part:.0%}"
+    return "&lt;1%" if part > 0.0 and text == "0%" else text

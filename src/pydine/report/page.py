@@ -24,7 +24,7 @@ from pydine.report.content import LEVEL, Ranked, Report
 from pydine.report.description import Column, moment
 from pydine.report.explanations import explanations
 from pydine.report.markup import json_for_script, name, nats, percent, pvalue, quantity, shortened, shown, signed
-from pydine.report.prose import MEANINGS, adds, is_partial, left_out, summary, trust
+from pydine.report.prose import MEANINGS, adds, is_partial, left_out, missing_together, summary, trust
 from pydine.results.intervals import interval_ends
 from pydine.results.pairs import PairwiseInformation
 from pydine.show.cards import strip_end
@@ -134,12 +134,18 @@ def _tables(report: Report) -> dict[str, dict[str, list[Any]]]:
                 ranking.append([printable(row.name), given, *map(_number, figures_), answer.base, answer.n])
     columns: list[list[Any]] = [
         [
-            *(printable(c.name), KINDS[c.kind], *map(_number, (c.low, c.median, c.high)), c.n_distinct, c.n_missing),
+            *(
+                printable(c.name),
+                KINDS[c.kind],
+                *map(_number, (c.low, c.quartiles[0], c.median, c.quartiles[1], c.high)),
+                c.n_distinct,
+                c.n_missing,
+            ),
             "; ".join(c.concerns),
         ]
         for c in report.columns
     ]
-    columns += [[printable(text), *[None] * 6, f"left out: {printable(why)}"] for text, why in report.left_out.items()]
+    columns += [[printable(text), *[None] * 8, f"left out: {printable(why)}"] for text, why in report.left_out.items()]
     fits = [
         [printable(fit.name), *map(_number, (fit.marginal, fit.linear, fit.flow)), fit.n_rows] for fit in report.fits
     ]
@@ -147,7 +153,18 @@ def _tables(report: Report) -> dict[str, dict[str, list[Any]]]:
     return {
         "ranking": {"header": ["column", "given", *figures_header], "rows": ranking},
         "columns": {
-            "header": ["column", "kind", "min", "median", "max", "distinct", "missing", "remarks"],
+            "header": [
+                "column",
+                "kind",
+                "min",
+                "lower_quartile",
+                "median",
+                "upper_quartile",
+                "max",
+                "distinct",
+                "missing",
+                "remarks",
+            ],
             "rows": columns,
         },
         "fit": {"header": ["column", "marginal", "linear", "flow", "rows"], "rows": fits},
@@ -204,7 +221,7 @@ def _columns(report: Report) -> str:
     ]
     head = (
         '<thead><tr><th scope="col">column</th><th scope="col" class="wide">kind</th>'
-        '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · median · max, or labels</th>'
+        '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · quartiles · max, or labels</th>'
         '<th scope="col" class="number wide">different</th>'
         '<th scope="col" class="number wide">missing</th><th scope="col">what to know</th></tr></thead>'
     )
@@ -215,7 +232,7 @@ def _columns(report: Report) -> str:
         rows += f", {report.n_complete:,} with all columns"
     out = f"{len(report.left_out):,} left out" if report.left_out else "none left out"
     out += "; those with a remark are first" if many else ""
-    lead = f"<p>{rows}. {len(report.columns):,} columns are used, {out}.</p>"
+    lead = f"<p>{rows}. {len(report.columns):,} columns are used, {out}.{missing_together(report)}</p>"
     return lead + _long_table(head, [*lost, *used], SHOWN_COLUMNS, "columns")
 
 
@@ -230,8 +247,7 @@ def _column(column: Column, report: Report) -> str:
         notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
-    parts = _common(column) if column.is_labels else _spread(column)
-    ends = " · ".join(f"<span>{part}</span>" for part in parts)  # a line ends between them
+    ends = _apart(_common(column) if column.is_labels else _spread(column))
     share = column.n_missing / report.n_samples
     gauge = f'<span class="gauge" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
     missing = f'<span title="{column.n_missing:,} rows">{gauge} {share:.1%}</span>' if column.n_missing else "–"
@@ -247,9 +263,11 @@ def _column(column: Column, report: Report) -> str:
 
 
 def _spread(column: Column) -> list[str]:
-    """The smallest, the middle and the largest value of a column."""
-    ends = column.low, column.median, column.high
-    return [moment(value, column.clock) if column.clock else quantity(value) for value in ends]
+    """The smallest value, the quartiles and the largest of a column; of dates and few values, the median alone."""
+    if column.clock:
+        return [moment(value, column.clock) for value in (column.low, column.median, column.high)]
+    lower, upper = ([] if column.levels else [quartile] for quartile in column.quartiles)
+    return [quantity(value) for value in (column.low, *lower, column.median, *upper, column.high)]
 
 
 def _common(column: Column) -> list[str]:
@@ -260,6 +278,15 @@ def _common(column: Column) -> list[str]:
         f"{shown(shortened(label, LONGEST_LABEL))}&nbsp;<small>{percent(count / total)}</small>"
         for label, count in pairs
     ]
+
+
+def _apart(parts: list[str]) -> str:
+    """Parts of a cell, between which a line may end; of five, the second and the fourth need room."""
+    if len(parts) < 5:
+        return " · ".join(f"<span>{part}</span>" for part in parts)
+    low, lower, median, upper, high = parts
+    before, after = (f'<span class="wide">{quartile} · </span>' for quartile in (lower, upper))
+    return f"<span>{low}</span> · {before}<span>{median}</span> · {after}<span>{high}</span>"
 
 
 def _long_table(head: str, rows: list[str], most: int, what: str, kind: str = "") -> str:
@@ -307,7 +334,8 @@ def _ranked(row: Ranked, report: Report, positions: dict[str, int], limit: float
             continue
         faint = " faint" if not answer.adjusted <= report.alpha else ""
         error = f' <small class="wide">± {answer.standard_error:.3f}</small>' if math.isfinite(answer.value) else ""
-        where = f" <small>{answer.shows}</small>" if answer.shows and not faint else ""
+        shows = answer.shows.replace("with z", "with the rest")
+        where = f'<small class="shows">{shows}</small>' if shows and not faint else ""
         cells += f'<td class="number{faint}">{nats(answer.value)}{error}</td>' + (
             f'<td class="number wide{faint}">{pvalue(answer.adjusted)}{where}</td>' if is_last else ""
         )

@@ -104,6 +104,23 @@ def _is_unclear(answer: Answer | None) -> bool:
     return answer.value <= 0.0 and answer.pvalue < SEES_SOMETHING
 
 
+def missing_together(report: Report) -> str:
+    """Which columns lack values in the same rows, as HTML; empty where it is not more than one."""
+    if not report.lacks:
+        return ""
+    parts = [
+        f"in {_names(lack.names)} {'together' if len(lack.names) > 1 else 'alone'} ({_rows(lack.n_rows)})"
+        for lack in report.lacks[:MOST_NAMED]
+    ]
+    if more := sum(lack.n_rows for lack in report.lacks[MOST_NAMED:]):
+        parts.append(f"in other columns together ({_rows(more)})")
+    return f" Values are missing {'; '.join(parts)}."
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
 def left_out(report: Report) -> str:
     """Which columns were not used, by name and with the reason, and how others were read, as HTML."""
     parts = []

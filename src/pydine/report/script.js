@@ -288,7 +288,11 @@
   function axes(canvas, x, y) {
     const width = Math.max(200, Math.floor(canvas.parentElement.clientWidth)), height = Math.round(Math.min(0.58 * width, 280));
     const context = prepare(canvas, width, height);
-    const frame = { left: 52, right: width - 8, top: 8, bottom: height - 38 };
+    context.font = font(11);
+    // Names of levels have the room that they need, up to a third of the picture.
+    const widest = y.levels ? Math.max(...y.levels.map((text) => context.measureText(text).width)) : 0;
+    const room = Math.min(Math.max(34, Math.ceil(widest)), Math.floor(width / 3));
+    const frame = { left: room + 18, right: width - 8, top: 8, bottom: height - 38 };
     const range = (side) => {
       if (side.levels) return [-0.5, side.levels.length - 0.5];
       const low = Math.min(...side.values), high = Math.max(...side.values), pad = 0.04 * (high - low) || 0.5;
@@ -302,7 +306,6 @@
       const { marks, step } = ticks(low, high, most);
       return marks.map((v) => [v, tickText(v, step)]);
     };
-    context.font = font(11);
     context.fillStyle = ink.muted;
     context.strokeStyle = ink.rule;
     context.lineWidth = 1;
@@ -317,7 +320,7 @@
     context.textBaseline = "middle";
     for (const [v, text] of marks(y, y0, y1, 5)) {
       if (!y.levels) line(context, frame.left, py(v), frame.right, py(v));
-      context.fillText(y.levels ? fit(context, text, 34) : text, frame.left - 5, py(v));
+      context.fillText(y.levels ? fit(context, text, room) : text, frame.left - 5, py(v));
     }
     context.fillStyle = ink.ink;
     context.textBaseline = "bottom";

@@ -177,7 +177,8 @@ def fit(
         return found
     workshop = workshop if found.question.table is workshop.table else workshop.on(found.question.table)
     parts, compared = fit_bases(found.question, settings, workshop, (found.flow, found.latents))
-    heaviest = max(parts, key=lambda part: part.weight).base
+    most = max(parts, key=lambda part: part.weight)
+    heaviest = most.base
     details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
     details |= heaviest.details | compared
     if heaviest.by_neighbours:
@@ -191,7 +192,10 @@ def fit(
     if is_sharp(value, found.latents):
         errors = errors[0], np.inf
     information = _information(question, value, error, heaviest.name, details | parted, errors)
-    information = _of_sampling(information, heaviest.held_out, found.latents.rows)
+    rows = found.latents.rows
+    # Held-out ratios are of other models fold by fold, and vary less slowly than those that the error is of.
+    ratios = heaviest.held_out if rows.exchangeable else most.of_rows(slice(None))
+    information = _of_sampling(information, ratios, rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 

@@ -169,7 +169,7 @@ def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
     covariance = latents.cross_product / latents.dof
     if is_singular(covariance):
         return bound, 0.0
-    effect = latents.rows.effect_of(lambda: EllipticalRatio(covariance, np.inf, dx).of(latents.both))
+    effect = latents.rows.effect_of(lambda: EllipticalRatio(covariance, np.inf, dx).of(latents.both)) * latents.depleted
     dof = max(latents.dof / effect, len(covariance) + 1.0)
     value = gaussian_information(covariance, dx) - wishart_bias(dx, dy, dof)
     error = gaussian_standard_error(covariance, dx, dof)

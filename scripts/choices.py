@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 def choices(package: Path = PACKAGE) -> list[Choice]:
     """All numerical constants of the rooms, in the order of their files; the kind is "" where a comment names none."""
     rooms = (path for room in ROOMS for path in sorted((package / room).rglob("*.py")))
-    files = (package / "sampling.py", *(path for path in rooms if path.parent.name != "files"))
+    files = (package / "serial.py", package / "sampling.py", *(path for path in rooms if path.parent.name != "files"))
     sources = ((path.relative_to(package).as_posix(), path.read_text(encoding="utf-8")) for path in files)
     return [choice for file, source in sources for choice in of_file(file, source)]
 

@@ -21,23 +21,19 @@ For another kind of dependence, write another class with these methods and have 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
+from pydine.serial import LongRun, expected, long_run
 from pydine.types import FloatArray, IntArray, RowArray
 
 SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
-COSINES = 0.4  # fact: times n^(2/3), the number that Lazarus, Lewis, Stock and Watson (2018) recommend
-FEWEST_COSINES = 4.0  # answer: with fewer, the quantiles of t are so large that an interval says nothing
-# answer: relative bias of the variance that slow series are allowed; 0.05 to 0.1 keep the level of AR(1) at 0.95
-MOST_BIAS = 0.1
-NOISE = 2.5  # answer: standard errors of an autocorrelation that are chance, as one of many lags
-LARGEST_AUTOCORRELATION = 0.98  # guard: for 1 less it to be divided by
+FLIPPED = 0.4, 4  # answer: stretches of time that share a sign, times n^(2/3), and at least
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
 FEW_CLUSTERS = 10  # words: with less, intervals are very wide, and a resampled table has hardly any
@@ -100,10 +96,23 @@ class Rows:
         """Effects on sums of products of x (p, n) and y (q, n), shape (q, p)."""
         return Effects(np.ones((len(y), len(x))), np.full((len(y), len(x)), np.inf))
 
+    def effects_of(self, values: FloatArray) -> Effects:
+        """Effects on sums of values (k, n), shape (k,)."""
+        ratios, degrees = self.effects(values, np.ones((1, values.shape[1])))
+        return Effects(ratios[0], degrees[0])
+
     def effect(self, values: FloatArray) -> tuple[float, float]:
         """The effect on a sum of values (n,), and its degrees of freedom."""
-        ratios, degrees = self.effects(values[None], np.ones((1, len(values))))
-        return float(ratios[0, 0]), float(degrees[0, 0])
+        ratios, degrees = self.effects_of(values[None])
+        return float(ratios[0]), float(degrees[0])
+
+    def of_residuals(self, left: Callable[[FloatArray], FloatArray]) -> Rows:  # noqa: ARG002 - the contract
+        """The same rows, of whose columns (k, n) a projection has left `left(columns)`: what varies slowly is gone."""
+        return self
+
+    def depleted(self, x: FloatArray, y: FloatArray) -> float:  # noqa: ARG002 - the contract
+        """By how much effects on sums of products of x (p, n) and y (q, n) are larger as these are residuals."""
+        return 1.0
 
     def effect_of(self, values: Callable[[], FloatArray]) -> float:
         """The effect on a sum of values (n,), which are made only where it depends on them."""
@@ -244,11 +253,14 @@ class Series(Rows):
     ----------
     places : ndarray of int, shape (n,)
         The place of each row in time, from 0 to n - 1.
+    residuals : callable, optional
+        What a projection leaves of columns (k, n), where rows' values are what it has left; by default all but means.
     """
 
     exchangeable: ClassVar[bool] = False
     words: ClassVar[str] = "in time"  # type: ignore[misc]
     places: IntArray
+    residuals: Callable[[FloatArray], FloatArray] | None = None
 
     @property
     def key(self) -> bytes:  # type: ignore[override]
@@ -261,8 +273,15 @@ class Series(Rows):
         return np.argsort(self.places)
 
     def only(self, rows: RowArray) -> Series:
+        """See `Rows`; of a part of the rows nobody knows what a projection would have left."""
+        places = np.argsort(np.argsort(self.places[rows]))
+        if self.residuals is None or len(rows) < len(self.places):
+            return Series(places)
+        return Series(places, partial(_in_order, self.residuals, rows))
+
+    def of_residuals(self, left: Callable[[FloatArray], FloatArray]) -> Series:
         """See `Rows`."""
-        return Series(np.argsort(np.argsort(self.places[rows])))
+        return replace(self, residuals=left)
 
     def folds(self, order: RowArray, count: int) -> list[HeldOut]:
         """Stretches of time, which fold after fold gets back and forth, so that time may run either way."""
@@ -280,58 +299,63 @@ class Series(Rows):
         return found
 
     def effects(self, x: FloatArray, y: FloatArray) -> Effects:
-        """Equal-weighted cosines (Lazarus, Lewis, Stock and Watson 2018), which vanish where values do not vary slowly.
+        """Mean squares of cosines, over what they would show of the variance if either side were autoregressive."""
+        x, y = x[:, self._order], y[:, self._order]
+        found = [self._of_sums(x * column) for column in y]
+        shares = np.stack([run.shares for _, run in found], axis=2)  # (bands, p, q)
+        shown = np.array([expected(x, column, shares[:, :, j], self._left) for j, column in enumerate(y)])
+        shown *= np.array([expected(y, column, shares[:, i], self._left) for i, column in enumerate(x)]).T
+        ratios = np.array([ratio for ratio, _ in found]) / np.sqrt(np.maximum(shown, SMALLEST))
+        return Effects(ratios, np.array([run.degrees for _, run in found]))
 
-        Cosines of low frequency see the variance of a sum, and those of higher frequency are biased if the series is
-        slow. So there are no more than keep the bias of autoregressive series with the same autocorrelations small.
-        """
-        from scipy.fft import dct  # half as long to import as all of this package
+    def effects_of(self, values: FloatArray) -> Effects:
+        """See `Rows`; values are as they are, and only their mean is taken out."""
+        values = values[:, self._order]
+        ratios, run = self._of_sums(values)
+        level = np.ones(values.shape[1])
+        shown = expected(_centred(values)[0], level, run.shares, lambda columns: _centred(columns)[0])
+        return Effects(ratios / np.maximum(shown, SMALLEST), run.degrees)
 
-        order, n = self._order, len(self.places)
-        most = min(max(COSINES * n ** (2.0 / 3.0), FEWEST_COSINES), 0.5 * n)
-        ratios, degrees = np.ones((2, len(y), len(x)))
-        for j, column in enumerate(y):
-            values, variances = _centred((x * column)[:, order])
-            counts = n / np.pi * np.sqrt(6.0 * MOST_BIAS / _curvatures(values))
-            counts = np.clip(counts, min(FEWEST_COSINES, most), most)
-            squares = np.cumsum(dct(values, norm="ortho", axis=1)[:, 1 : int(most) + 2] ** 2, axis=1)
-            whole = counts.astype(np.intp)
-            rows = np.arange(len(values))
-            last, beyond = squares[rows, whole - 1], squares[rows, np.minimum(whole, squares.shape[1] - 1)]
-            sums = last + (counts - whole) * (beyond - last)  # the last one counts in part, so that nothing jumps
-            ratios[j] = np.where(variances > 0.0, sums / (counts * np.maximum(variances, SMALLEST)), 1.0)
-            degrees[j] = counts
-        return Effects(ratios, degrees)
+    def _of_sums(self, values: FloatArray) -> tuple[FloatArray, LongRun]:
+        """Variances of sums of series (k, n) over those of independent rows, and what they are made of."""
+        centred, variances = _centred(values)
+        run = long_run(centred)
+        return np.where(variances > 0.0, run.variances / np.maximum(variances, SMALLEST), 1.0), run
+
+    def depleted(self, x: FloatArray, y: FloatArray) -> float:
+        """See `Rows`."""
+        if self.residuals is None:
+            return 1.0
+        return float((self.effects(x, y).ratios / replace(self, residuals=None).effects(x, y).ratios).mean())
+
+    def _left(self, columns: FloatArray) -> FloatArray:
+        """Columns (k, n), in time, less what was taken out of the sides."""
+        if self.residuals is None:
+            return _centred(columns)[0]
+        return self.residuals(columns[:, self.places])[:, self._order]
 
     def flips(self, n: int, count: int, rng: np.random.Generator) -> FloatArray:
-        """Stretches as long as half a period of the fastest cosine."""
-        stretches = max(int(COSINES * n ** (2.0 / 3.0)), int(FEWEST_COSINES))
+        """Stretches of time."""
+        stretches = _stretches(n)
         return rng.choice([-1.0, 1.0], (count, stretches))[:, self.places * stretches // n]
 
     def resampled(self, order: RowArray, rng: np.random.Generator) -> RowArray:
         """Stretches of time, as long as those that are given signs."""
         n = len(order)
-        stretches = max(int(COSINES * n ** (2.0 / 3.0)), int(FEWEST_COSINES))
+        stretches = _stretches(n)
         return np.flatnonzero(np.isin(self.places * stretches // n, drawn(stretches, rng)))
 
 
-def _curvatures(values: FloatArray) -> FloatArray:
-    """Second derivatives of the spectra of centred series (k, n) at frequency 0, relative to the spectra there, (k,).
+def _stretches(n: int) -> int:
+    """How many stretches of time get a sign each, or are resampled."""
+    return max(int(FLIPPED[0] * n ** (2.0 / 3.0)), FLIPPED[1])
 
-    Those of the series that repeat themselves after so many rows, up to noise: x(t) = r x(t - lag) + innovation has
-    2 r lag^2 / (1 - r)^2. The first autocorrelation is taken as it is, less its bias (Kendall 1954).
-    """
-    from scipy.fft import irfft, rfft  # half as long to import as all of this package
 
-    n = values.shape[1]
-    lags = np.arange(1, max(int(np.sqrt(n)), 1) + 1)
-    powers = np.abs(rfft(values, 2 * n, axis=1)) ** 2
-    products = irfft(powers, 2 * n, axis=1)[:, : lags[-1] + 1]
-    correlations = products[:, 1:] / np.maximum(products[:, :1], SMALLEST)
-    noise = np.where(lags == 1, 0.0, NOISE / np.sqrt(n))
-    slow = np.clip(correlations + (1.0 + 3.0 * correlations) / n - noise, SMALLEST, LARGEST_AUTOCORRELATION)
-    found: FloatArray = (2.0 * slow * lags**2 / (1.0 - slow) ** 2).max(axis=1)
-    return found
+def _in_order(left: Callable[[FloatArray], FloatArray], rows: RowArray, columns: FloatArray) -> FloatArray:
+    """What is left of columns (k, n) whose rows are in another order."""
+    found = np.empty_like(columns)
+    found[:, rows] = columns
+    return left(found)[:, rows]
 
 
 def self_weighting(weights: FloatArray) -> RowArray:

@@ -16,6 +16,7 @@ ROOT = Path(pydine.__file__).parent
 # __init__.py, which shows the rooms of the core to the outside. Rooms of one layer do not know each other.
 LAYERS = [
     {"_version", "archive", "disk", "theory", "types"},
+    {"serial"},
     {"sampling"},
     {"show"},
     {"results"},

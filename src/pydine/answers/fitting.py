@@ -189,7 +189,8 @@ def _fit_flows(question: Question, settings: Settings, workshop: Workshop | None
     found = _mapped(question, settings, workshop)
     workshop = workshop if found.question.table is workshop.table else workshop.on(found.question.table)
     parts, compared = fit_bases(found.question, settings, workshop, (found.flow, found.latents))
-    heaviest = max(parts, key=lambda part: part.weight).base
+    most = max(parts, key=lambda part: part.weight)
+    heaviest = most.base
     details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
     narrow = compared.pop("narrowest", 0.0)
     details |= heaviest.details | compared
@@ -204,7 +205,10 @@ def _fit_flows(question: Question, settings: Settings, workshop: Workshop | None
     if is_sharp(value, narrow, found.latents):
         errors = errors[0], np.inf
     information = information_about(question, value, error, heaviest.name, details | parted, errors)
-    information = of_sampling(information, heaviest.held_out, found.latents.rows)
+    rows = found.latents.rows
+    # Held-out ratios are of other models fold by fold, and vary less slowly than those that the error is of.
+    ratios = heaviest.held_out if rows.exchangeable else most.of_rows(slice(None))
+    information = of_sampling(information, ratios, rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
 
 

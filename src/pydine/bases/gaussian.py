@@ -40,7 +40,7 @@ class GaussianBase:
         covariance = latents.cross_product / dof
         # As many independent rows would have the same variance: log-ratios are the closed form's influence function.
         ratio = EllipticalRatio(covariance, np.inf, dx)
-        effect = latents.rows.effect_of(lambda: ratio.of(latents.both))
+        effect = latents.rows.effect_of(lambda: ratio.of(latents.both)) * latents.depleted
         dof = max(dof / effect, len(covariance) + 1.0)
         value, error = gaussian_information(covariance, dx), gaussian_standard_error(covariance, dx, dof)
         details: dict[str, object] = {}

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from pydine.bases.base import FittedBase, mean_and_error, or_independent
+from pydine.bases.base import FittedBase, or_independent
 from pydine.bases.closed_form import rank_effect, wishart_bias, without_chance
 from pydine.bases.elliptical import EllipticalRatio, elliptical_density, scores_of, student_scores
 from pydine.latents.flows import Latents
@@ -43,7 +43,8 @@ class StudentBase:
         correlation = _student_correlation(t, degrees)
         ratio = EllipticalRatio(correlation, degrees, dx, maps)
         ratios = ratio.of(t)
-        (value, error), effect = mean_and_error(ratios, latents.rows), latents.rows.effect(ratios)[0]
+        effect = latents.rows.effect(ratios)[0] * latents.depleted
+        value, error = float(ratios.mean()), float(ratios.std() * np.sqrt(effect / n))
         ranks = rank_effect(correlation, dx, latents.dof, n)
         chance = wishart_bias(dx, dy, max(latents.dof / effect, dx + dy + 1.0))
         details: dict[str, object] = {

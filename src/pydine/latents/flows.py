@@ -88,6 +88,17 @@ class Latents:
     rows: Rows = INDEPENDENT
     around: tuple[bool, ...] = ()
 
+    @cached_property
+    def sampling(self) -> Rows:
+        """How rows depend on each other, for sums of what the projection left of both sides."""
+        return self.rows if self.projection is None else self.rows.of_residuals(self.without_z)
+
+    @cached_property
+    def depleted(self) -> float:
+        """By how much the variance of a sum over rows is larger as latents are residuals (`Rows.depleted`)."""
+        dx = self.dimensions[0]
+        return 1.0 if self.rows.exchangeable else self.sampling.depleted(self.both[:dx], self.both[dx:])
+
     @property
     def n_rows(self) -> int:
         """Rows of the sample."""

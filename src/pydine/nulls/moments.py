@@ -162,7 +162,7 @@ class Moments:
             (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
             None if turned is None else (turned[:dx], turned[dx:]),
             _table_of(seen),
-            seen.rows.only(rows),
+            seen.sampling.only(rows),
         )
 
     @classmethod

@@ -82,7 +82,7 @@ class Tiles:
         """Scale columns and squares, in place."""
         for part in (columns, squares):
             part /= np.sqrt(np.einsum("ij,ij->i", part, part) / dof)[:, None]
-        rows = INDEPENDENT if latents is None else latents.rows
+        rows = INDEPENDENT if latents is None else latents.sampling
         return cls(columns, squares, squared, row_weights(leverages), dof, latents, rows)
 
     def correlations(self, first: slice, second: slice) -> FloatArray:
@@ -92,12 +92,12 @@ class Tiles:
 
     def effects(self, first: RowArray, second: RowArray, correlations: FloatArray) -> FloatArray:
         """Effects of the rows' dependence on the information of pairs (m,) of columns, by rows' log-ratios."""
-        found, every = np.ones(len(first)), np.ones((1, len(self.spread)))
+        found = np.ones(len(first))
         for start in range(0, len(first), COLUMNS_AT_ONCE):
             some = slice(start, start + COLUMNS_AT_ONCE)
             x, y = self.columns[first[some]], self.columns[second[some]]
             ratios = 2.0 * x * y - correlations[some, None] * (x * x + y * y)  # up to constants of each pair
-            found[some] = self.rows.effects(ratios, every).ratios[0]
+            found[some] = self.rows.effects_of(ratios).ratios
         return found
 
     def test(self, first: slice, second: slice, correlations: FloatArray, chosen: Chosen = ...) -> FloatArray:

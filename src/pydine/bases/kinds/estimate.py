@@ -157,7 +157,7 @@ def closed_form(latents: Latents, bound: float) -> tuple[float, float]:
     dx, covariance = latents.dimensions[0], latents.cross_product / latents.dof
     if is_singular(covariance):
         return bound, 0.0
-    effect = latents.rows.effect_of(lambda: EllipticalRatio(covariance, np.inf, dx).of(latents.both))
+    effect = latents.rows.effect_of(lambda: EllipticalRatio(covariance, np.inf, dx).of(latents.both)) * latents.depleted
     dof = max(latents.dof / effect, len(covariance) + 1.0)
     return below_bound(*corrected_information(covariance, dx, dof), bound)
 

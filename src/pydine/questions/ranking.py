@@ -158,7 +158,7 @@ def _columns_of(values: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Questions:
     """The questions of a ranking.
 
     Parameters
@@ -206,7 +206,7 @@ class _Asked:
 
 def _read(
     data: Any, features: Sequence[Any], targets: Sequence[Any], nan_policy: str, kinds: Kinds, said: Dependence
-) -> _Asked:
+) -> _Questions:
     """Read the columns: all together if no value is missing, otherwise each with the rows that it has."""
     presence = Presence.read(data) if nan_policy == "omit" and not said.is_said else None
     if presence is not None:
@@ -222,10 +222,10 @@ def _read(
     )
     alone = {name: Question(whole.table, (i,), whole.y) for name, i in zip(whole.names[0], whole.x, strict=True)}
     n, why = whole.table.n_samples, {name: f"it {reason}" for name, reason in left_out.items()}
-    return _Asked(", ".join(whole.names[1]), alone, whole, n, n, why)
+    return _Questions(", ".join(whole.names[1]), alone, whole, n, n, why)
 
 
-def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str], said: Kinds) -> _Asked:
+def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str], said: Kinds) -> _Questions:
     kinds = presence.kinds({name: kind for name, kind in said.items() if str(name) not in presence.left_out})
     alone: dict[str, Question] = {}
     left_out = {name: f"it {reason}" for name, reason in presence.left_out.items()}
@@ -260,14 +260,14 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str
         whole, why = (question(varying, rows), "") if varying else (None, f"{why}.")
     except ValueError as error:
         why = f"{why}: {error}"
-    return _Asked(", ".join(target), {name: alone[name] for name in kept}, whole, n_complete, n_rows, left_out, why)
+    return _Questions(", ".join(target), {name: alone[name] for name in kept}, whole, n_complete, n_rows, left_out, why)
 
 
 @dataclass(frozen=True)
 class _Work:
     """What is ranked, and how."""
 
-    asked: _Asked
+    asked: _Questions
     settings: Settings
     alpha: float
     progress: bool | None
@@ -407,7 +407,7 @@ class _Work:
         )
 
 
-def _explained(asked: _Asked, settings: Settings, screened: Sequence[str], backend: str, name: str) -> Explanation:
+def _explained(asked: _Questions, settings: Settings, screened: Sequence[str], backend: str, name: str) -> Explanation:
     """Why a column of a ranking tells what it does given the rest."""
     if name not in asked.alone:
         raise ValueError(f"{name!r} is not among the columns of the ranking; they are {', '.join(asked.alone)}.")

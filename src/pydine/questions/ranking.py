@@ -10,13 +10,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pydine.answers.answer import Verdict
-from pydine.answers.asking import Answered, ask
+from pydine.answers.asking import Answered, Blocks, ask
 from pydine.answers.policy import determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.callers import level_of_caller
@@ -334,7 +334,7 @@ class _Work:
     def _answers(self, questions: list[Question], how: str) -> Iterator[Answered]:
         """Ask questions in parallel, and yield their answers in order, each as soon as it is known."""
         tables = list({id(question.table): question.table for question in questions}.values())
-        items = [_Item(_place(question.table, tables), *question.blocks) for question in questions]
+        items = [(_place(question.table, tables), question.blocks) for question in questions]
         n_values = sum(0 if question.given else question.table.n_samples for question in questions)
         settings = replace(self.settings, cache=None, n_jobs=1 if len(items) > 1 else None)
         asker = _Asker(tuple(tables), settings, 0 < n_values <= MOST_VALUES)
@@ -426,13 +426,7 @@ def _some_rows(table: Table) -> Table:
     return replace(table, columns=table.columns[:, rows], kept=None, rows=table.rows.only(rows))
 
 
-class _Item(NamedTuple):
-    """A question, by the place of its table among the asker's."""
-
-    place: int
-    x: tuple[int, ...]
-    y: tuple[int, ...]
-    given: tuple[int, ...]
+_Item = tuple[int, Blocks]  # a question, by the place of its table among the asker's
 
 
 def _place(table: Table, tables: Sequence[Table]) -> int:
@@ -449,5 +443,7 @@ class _Asker:
 
     def __call__(self, item: _Item, cache: UnitCache | None) -> Answered:
         """The answer to one question."""
-        question = Question(self.tables[item.place], *item[1:])
-        return ask(question, replace(self.settings, cache=cache), keeps_rows=self.keeps_rows)
+        place, blocks = item
+        return ask(
+            Question(self.tables[place], *blocks), replace(self.settings, cache=cache), keeps_rows=self.keeps_rows
+        )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pydine.report.content import Answer
 from pydine.report.markup import nats, pvalue, shortened, shown
-from pydine.results.pairs import PairwiseInformation
+from pydine.results import PairwiseInformation
 
 LONGEST_LABEL = 15
 MOST_UPRIGHT = 16  # names around a circle that do not meet

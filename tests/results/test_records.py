@@ -12,9 +12,7 @@ from hypothesis.extra import numpy as arrays
 import pydine
 from pydine.cli import app
 from pydine.questions.ranking import RankedColumn, Ranking
-from pydine.results import InformationEstimate, PointwiseInformation
-from pydine.results.independence import IndependenceTestResult
-from pydine.results.pairs import PairwiseInformation
+from pydine.results import IndependenceTestResult, InformationEstimate, PairwiseInformation, PointwiseInformation
 
 NAMES = st.text(max_size=8)
 NUMBERS = st.floats()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pydine.results.graphs import CausalGraph, GraphEdge
+from pydine.results import CausalGraph, GraphEdge
 from pydine.show.layers import layered
 
 

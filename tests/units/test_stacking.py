@@ -8,7 +8,7 @@ from scipy.stats import norm
 from pydine.kernels.mixing import mixture_weights
 from pydine.units.ladder import cross_fit_ladder, fit_folds
 from pydine.units.rows import Arrangement, dealt
-from pydine.units.stacking import Stack
+from pydine.units.stacking import RungStack
 from unit_data import SETTINGS, sine_data
 
 AS_IT_IS = Arrangement((0,), np.ones(1))
@@ -21,7 +21,7 @@ def test_what_counts_in_part_has_that_part_of_its_weight():
     names = ["marginal", "linear", "additive"]
 
     def weights(trust, without=None):
-        stack = Stack(rows, 1.0, AS_IT_IS, names, np.array(trust), [], densities)
+        stack = RungStack(rows, 1.0, AS_IT_IS, names, np.array(trust), [], densities)
         return stack.weights(without)
 
     whole, part, none = weights([1.0, 1.0, 1.0]), weights([1.0, 1.0, 0.3]), weights([1.0, 1.0, 0.0])

@@ -30,13 +30,13 @@ from pydine.inputs.table import Question
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.plain import is_mixed, without_ties
 from pydine.latents.workshop import Workshop
-from pydine.nulls.tables import CodeTable
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings
 from pydine.work.tasks import UnitTask
 
 if TYPE_CHECKING:
     from pydine.latents.paper import PaperFlow
+    from pydine.nulls.tables import CodeTable
 
 CLEAR_VARIANCE = 1e-6  # guard: of combinations of latents: so far above the smallest that rounding does not matter
 LEAST_ODDS = 1e6  # answer: odds against chance from which on values that cuts or cells of z separate are determined
@@ -241,6 +241,8 @@ def _independent(columns: FloatArray) -> list[int]:
 
 def table_of(question: Question, workshop: Workshop) -> CodeTable | None:
     """The table that answers a test of labels alone; None if there is none, or if z determines a side."""
+    from pydine.nulls.tables import CodeTable
+
     table = CodeTable.of(question)
     return table if table is None or table.varies or not determined(question, workshop) else None
 

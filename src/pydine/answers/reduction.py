@@ -66,7 +66,7 @@ class Reduction:
         return self.x, self.y
 
 
-class Rest(NamedTuple):
+class Remainder(NamedTuple):
     """What is not in the leading directions, in nats: the part that counts, with errors downwards and upwards.
 
     `linear` is the closed form of all directions, and its standard error if the sides were independent.
@@ -123,7 +123,7 @@ def reduction_of(question: Question, workshop: Workshop) -> Reduction:
     return Reduction(about, found[0], found[1], (every[0], every[1]))
 
 
-def rest_of(reduction: Reduction, latents: Latents) -> Rest | None:
+def remainder_of(reduction: Reduction, latents: Latents) -> Remainder | None:
     """What other directions add to the leading ones, with the functions of z that the latents lack; None if infinite.
 
     Few canonical correlations that stand out of their bulk are known far better than the closed form of all (Bao, Hu,
@@ -148,7 +148,7 @@ def rest_of(reduction: Reduction, latents: Latents) -> Rest | None:
     beyond = float(np.sqrt(max(whole.spiked_error**2 - part.error**2, 0.0)))
     below, above = np.hypot(weight * np.sqrt(within), beyond), np.hypot(np.hypot(cut, missed), beyond)
     chance = wishart_error(len(sides[0]), len(sides[1]), latents.dof)
-    return Rest(value, float(below), float(above), (whole.value, chance))
+    return Remainder(value, float(below), float(above), (whole.value, chance))
 
 
 class ClosedForm(NamedTuple):
@@ -187,7 +187,7 @@ def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question]
     found = ask(reduction.question)
     # What is known of chance in many canonical correlations holds for independent rows.
     is_known = question.table.rows.exchangeable
-    rest = Rest(0.0, 0.0, 0.0, (0.0, 1.0)) if not is_known else rest_of(reduction, found.latents)
+    rest = Remainder(0.0, 0.0, 0.0, (0.0, 1.0)) if not is_known else remainder_of(reduction, found.latents)
     if rest is None:
         raise Known(Verdict.INFINITE)
     told = found.information

@@ -10,15 +10,15 @@ from pydine.show.notebook import NotebookBar, in_notebook
 from pydine.work.execution import is_watched, watched_by
 
 P = ParamSpec("P")
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
-def shown_in_notebooks(label: str) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
+def shown_in_notebooks(label: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
     """Let an entry point show its progress in a notebook, unless it is shown already."""
 
-    def decorate(door: Callable[P, Answer]) -> Callable[P, Answer]:
+    def decorate(door: Callable[P, Result]) -> Callable[P, Result]:
         @wraps(door)
-        def watched(*arguments: P.args, **options: P.kwargs) -> Answer:
+        def watched(*arguments: P.args, **options: P.kwargs) -> Result:
             if is_watched() or not in_notebook():
                 return door(*arguments, **options)
             bar = NotebookBar(label)

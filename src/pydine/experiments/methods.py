@@ -19,7 +19,7 @@ from pydine.baselines.gaussian import oracle
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.runner import Method, Outcome
 from pydine.nulls.moments import BLOCKS, combined
-from pydine.results.independence import IndependenceTestResult
+from pydine.results import IndependenceTestResult
 
 PERMUTATIONS = 100  # as in the paper
 MORE_PERMUTATIONS = (199, 999)

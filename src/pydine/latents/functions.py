@@ -33,7 +33,7 @@ CUBIC_SHARE = 0.05
 FARTHEST_SCORE = 10.0  # guard: scores are clipped to it; no sample reaches it
 
 
-class Learned(Protocol):
+class HasFeatures(Protocol):
     """Anything that has learned functions of z, such as a fitted unit."""
 
     def features(self, context: FloatArray) -> list[FloatArray]:
@@ -50,7 +50,7 @@ class Learned(Protocol):
 class Sketch:
     """Random combinations of what many units learned: few of them span nearly the same space (Halko et al. 2011)."""
 
-    units: tuple[Learned, ...]
+    units: tuple[HasFeatures, ...]
 
     def features(self, context: FloatArray) -> list[FloatArray]:
         """Evaluate the combinations: z (dz, n) to one array (n, SKETCHES)."""
@@ -91,7 +91,7 @@ class FunctionsOfZ:
 
     dz: int
     cubic: bool
-    learned: tuple[Learned, ...] | None
+    learned: tuple[HasFeatures, ...] | None
     centres: FloatArray
     seen: Arrangement
     most: int = MOST_FUNCTIONS
@@ -102,7 +102,7 @@ class FunctionsOfZ:
 
     @classmethod
     def choose(
-        cls, z: FloatArray, learned: tuple[Learned, ...] | None, sides: FloatArray | None = None
+        cls, z: FloatArray, learned: tuple[HasFeatures, ...] | None, sides: FloatArray | None = None
     ) -> FunctionsOfZ:
         """Choose the functions for rows z (dz, n). Bumps are centred at rows at all distances from the origin.
 

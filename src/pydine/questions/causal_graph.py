@@ -16,10 +16,10 @@ from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
 from pydine.nulls.pvalues import adjusted
 from pydine.questions.graphs.asking import Tests
-from pydine.questions.graphs.directions import COLLIDERS, Directions, directions
+from pydine.questions.graphs.directions import COLLIDERS, Directed, directions
 from pydine.questions.graphs.knowledge import Knowledge
 from pydine.questions.graphs.sheet import PartedTests, Sheet
-from pydine.questions.graphs.skeleton import Asked, Pair, Search, Skeleton, Told, to_nobody
+from pydine.questions.graphs.skeleton import Pair, PairQuestion, Search, Skeleton, Told, to_nobody
 from pydine.results.graphs import CONFLICTING, DIRECTED, UNDIRECTED, AbsentEdge, CausalGraph, GraphEdge
 from pydine.show.progress import counter
 from pydine.types import FloatArray
@@ -148,7 +148,7 @@ def causal_graph(
                 counts += part.run(sheet.resampled(number)).skeleton.joined
             shares = counts / bootstrap
         tell("strengths of edges")
-        asked = _Asked(min_information, strengths, int(bootstrap), frame_library(data))
+        asked = _Wanted(min_information, strengths, int(bootstrap), frame_library(data))
         return _result(sheet, found, searcher, shares, asked)
 
 
@@ -157,7 +157,7 @@ class _Found:
     """A graph in the order of a sheet."""
 
     skeleton: Skeleton
-    directed: Directions
+    directed: Directed
     tests: Tests | PartedTests
     n_tests: int
 
@@ -206,7 +206,7 @@ def _beside(settings: Settings) -> UnitCache:
     return UnitCache.for_numbers(settings.cache.folder)
 
 
-class _Asked(NamedTuple):
+class _Wanted(NamedTuple):
     """What else was asked about the graph."""
 
     min_information: float | None
@@ -215,13 +215,13 @@ class _Asked(NamedTuple):
     backend: str
 
 
-def _result(sheet: Sheet, found: _Found, searcher: _Searcher, shares: FloatArray, asked: _Asked) -> CausalGraph:
+def _result(sheet: Sheet, found: _Found, searcher: _Searcher, shares: FloatArray, asked: _Wanted) -> CausalGraph:
     """The graph by names, with strengths; pairs in the order of the data."""
     skeleton, names = found.skeleton, sheet.table.names
     edges = skeleton.edges
     figures: Sequence[Numbers] = [(np.nan,) * 4] * len(edges)
     if asked.strengths:
-        figures = found.tests.strengths([Asked(*pair, skeleton.links[pair].given) for pair in edges])
+        figures = found.tests.strengths([PairQuestion(*pair, skeleton.links[pair].given) for pair in edges])
     made = []
     for pair, known in zip(edges, figures, strict=True):
         (a, b), kind = _turned(pair, found.directed, sheet)
@@ -234,7 +234,7 @@ def _result(sheet: Sheet, found: _Found, searcher: _Searcher, shares: FloatArray
     highs = dict.fromkeys(apart, np.nan)
     if asked.min_information is not None:
         tested = [pair for pair in apart if pair in skeleton.links and not np.isnan(skeleton.links[pair].pvalue)]
-        estimates = found.tests.strengths([Asked(*pair, skeleton.links[pair].given) for pair in tested])
+        estimates = found.tests.strengths([PairQuestion(*pair, skeleton.links[pair].given) for pair in tested])
         highs |= {pair: numbers[3] for pair, numbers in zip(tested, estimates, strict=True)}
     place = {name: int(where) for name, where in zip(names, sheet.places, strict=True)}
     absent = [_absent(pair, skeleton, sheet, highs[pair], float(shares[pair])) for pair in apart]
@@ -267,7 +267,7 @@ def _every_pair(sheet: Sheet) -> list[Pair]:
     return [(i, j) for i in range(p) for j in range(i + 1, p)]
 
 
-def _turned(pair: Pair, directed: Directions, sheet: Sheet) -> tuple[Pair, str]:
+def _turned(pair: Pair, directed: Directed, sheet: Sheet) -> tuple[Pair, str]:
     """An edge from its cause to its effect or, if that is not known, in the order of the data, and its kind."""
     heads = directed.heads[pair], directed.heads[pair[::-1]]
     if heads == (True, False):

@@ -15,7 +15,8 @@ from pydine.inputs.kinds import Kind, Kinds, identifier, is_identifier, periods_
 from pydine.inputs.presence import Presence
 from pydine.questions.pairs.signs import partial_spearman, signs_of, spearman
 from pydine.questions.pairwise import pairwise_information
-from pydine.results.pairs import PairwiseInformation, square_frame
+from pydine.results import PairwiseInformation
+from pydine.results.pairs import square_frame
 from pydine.types import FloatArray, RowArray
 
 __all__ = ["corr", "correlations"]

@@ -19,7 +19,7 @@ from pydine.inputs.kinds import Kinds
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import REST, read_variables
 from pydine.nulls.pvalues import adjusted
-from pydine.questions.pairs.asked import Asked, Shard
+from pydine.questions.pairs.asked import AllPairs, Shard
 from pydine.questions.pairs.found import Pairs, kinds_of
 from pydine.questions.pairs.parted import Parted
 from pydine.questions.streamed.refining import sample_of, warn_sampled
@@ -128,7 +128,7 @@ def pairwise_information(
     with one_thread():
         if presence is None or presence.is_complete():
             variables = read_variables(data, given, groups, nan_policy, kinds, said)
-            answered = _together(Asked(variables, settings, is_rest, test, progress), sample)
+            answered = _together(AllPairs(variables, settings, is_rest, test, progress), sample)
         else:
             answered = _by_parts(Parted.of(presence, given, groups or {}, settings, test, progress, kinds or {}))
     warn_determined(f"a side of {x} and {y}" for x, y in answered.found.determined(list(answered.names)))
@@ -177,7 +177,7 @@ class _Answered(NamedTuple):
         )
 
 
-def _together(asked: Asked, sample: Sample | None) -> _Answered:
+def _together(asked: AllPairs, sample: Sample | None) -> _Answered:
     """All pairs from the same rows, and from all rows of a stream where the closed form is the answer."""
     found, variables = asked.every(), asked.variables
     table, blocks = variables.table, list(variables.members.values())
@@ -249,4 +249,4 @@ def fit_shard(
             parted = Parted.of(presence, given, groups or {}, settings, True, progress, kinds or {})
             return parted.share(part, kept)
         variables = read_variables(data, given, groups, nan_policy, kinds)
-        return Asked(variables, settings, is_rest, True, progress).share(part, kept)
+        return AllPairs(variables, settings, is_rest, True, progress).share(part, kept)

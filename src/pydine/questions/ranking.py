@@ -10,13 +10,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pydine.answers.answer import Verdict
-from pydine.answers.asking import Answered, ask
+from pydine.answers.asking import Answered, Blocks, ask
 from pydine.answers.policy import determined_side, warn_determined
 from pydine.answers.settings import CacheLike, RandomState, Settings
 from pydine.inputs.callers import level_of_caller
@@ -158,7 +158,7 @@ def _columns_of(values: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Questions:
     """The questions of a ranking.
 
     Parameters
@@ -206,7 +206,7 @@ class _Asked:
 
 def _read(
     data: Any, features: Sequence[Any], targets: Sequence[Any], nan_policy: str, kinds: Kinds, said: Dependence
-) -> _Asked:
+) -> _Questions:
     """Read the columns: all together if no value is missing, otherwise each with the rows that it has."""
     presence = Presence.read(data) if nan_policy == "omit" and not said.is_said else None
     if presence is not None:
@@ -222,10 +222,10 @@ def _read(
     )
     alone = {name: Question(whole.table, (i,), whole.y) for name, i in zip(whole.names[0], whole.x, strict=True)}
     n, why = whole.table.n_samples, {name: f"it {reason}" for name, reason in left_out.items()}
-    return _Asked(", ".join(whole.names[1]), alone, whole, n, n, why)
+    return _Questions(", ".join(whole.names[1]), alone, whole, n, n, why)
 
 
-def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str], said: Kinds) -> _Asked:
+def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str], said: Kinds) -> _Questions:
     kinds = presence.kinds({name: kind for name, kind in said.items() if str(name) not in presence.left_out})
     alone: dict[str, Question] = {}
     left_out = {name: f"it {reason}" for name, reason in presence.left_out.items()}
@@ -260,14 +260,14 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str
         whole, why = (question(varying, rows), "") if varying else (None, f"{why}.")
     except ValueError as error:
         why = f"{why}: {error}"
-    return _Asked(", ".join(target), {name: alone[name] for name in kept}, whole, n_complete, n_rows, left_out, why)
+    return _Questions(", ".join(target), {name: alone[name] for name in kept}, whole, n_complete, n_rows, left_out, why)
 
 
 @dataclass(frozen=True)
 class _Work:
     """What is ranked, and how."""
 
-    asked: _Asked
+    asked: _Questions
     settings: Settings
     alpha: float
     progress: bool | None
@@ -334,7 +334,7 @@ class _Work:
     def _answers(self, questions: list[Question], how: str) -> Iterator[Answered]:
         """Ask questions in parallel, and yield their answers in order, each as soon as it is known."""
         tables = list({id(question.table): question.table for question in questions}.values())
-        items = [_Item(_place(question.table, tables), *question.blocks) for question in questions]
+        items = [(_place(question.table, tables), question.blocks) for question in questions]
         n_values = sum(0 if question.given else question.table.n_samples for question in questions)
         settings = replace(self.settings, cache=None, n_jobs=1 if len(items) > 1 else None)
         asker = _Asker(tuple(tables), settings, 0 < n_values <= MOST_VALUES)
@@ -407,7 +407,7 @@ class _Work:
         )
 
 
-def _explained(asked: _Asked, settings: Settings, screened: Sequence[str], backend: str, name: str) -> Explanation:
+def _explained(asked: _Questions, settings: Settings, screened: Sequence[str], backend: str, name: str) -> Explanation:
     """Why a column of a ranking tells what it does given the rest."""
     if name not in asked.alone:
         raise ValueError(f"{name!r} is not among the columns of the ranking; they are {', '.join(asked.alone)}.")
@@ -426,13 +426,7 @@ def _some_rows(table: Table) -> Table:
     return replace(table, columns=table.columns[:, rows], kept=None, rows=table.rows.only(rows))
 
 
-class _Item(NamedTuple):
-    """A question, by the place of its table among the asker's."""
-
-    place: int
-    x: tuple[int, ...]
-    y: tuple[int, ...]
-    given: tuple[int, ...]
+_Item = tuple[int, Blocks]  # a question, by the place of its table among the asker's
 
 
 def _place(table: Table, tables: Sequence[Table]) -> int:
@@ -449,5 +443,7 @@ class _Asker:
 
     def __call__(self, item: _Item, cache: UnitCache | None) -> Answered:
         """The answer to one question."""
-        question = Question(self.tables[item.place], *item[1:])
-        return ask(question, replace(self.settings, cache=cache), keeps_rows=self.keeps_rows)
+        place, blocks = item
+        return ask(
+            Question(self.tables[place], *blocks), replace(self.settings, cache=cache), keeps_rows=self.keeps_rows
+        )

@@ -25,7 +25,7 @@ from pydine.types import FloatArray
 from pydine.work.cache import UnitCache
 
 
-class Answer(NamedTuple):
+class SearchAnswer(NamedTuple):
     """What a test found.
 
     Parameters
@@ -100,10 +100,10 @@ class SearchTest:
         self.kinds = kinds
         self._dependence = Dependence(clusters, time)
         self._settings = Settings(base="gaussian", random_state=random_state, n_jobs=n_jobs, cache=self.cache).seeded()
-        self._answers: dict[tuple[tuple[bytes, ...], ...], Answer] = {}
+        self._answers: dict[tuple[tuple[bytes, ...], ...], SearchAnswer] = {}
         self._warned = False
 
-    def ask(self, x: Any, y: Any, z: Any = None, kinds: Kinds | None = None) -> Answer:
+    def ask(self, x: Any, y: Any, z: Any = None, kinds: Kinds | None = None) -> SearchAnswer:
         """Test whether x is independent of y, given z unless it is None or has no columns.
 
         Parameters
@@ -116,7 +116,7 @@ class SearchTest:
         question = read_question(x, y, z, nan_policy=self.nan_policy, kinds=kinds, dependence=self._dependence)
         return self._answer(question, self._settings.workshop(question.table))
 
-    def _answer(self, question: Question, workshop: Workshop) -> Answer:
+    def _answer(self, question: Question, workshop: Workshop) -> SearchAnswer:
         """Answer a question, unless it was answered before; columns are told apart by their signatures."""
         signatures = question.table.signatures
         x, y, given = (tuple(sorted({signatures[i] for i in block})) for block in question.blocks)
@@ -125,12 +125,12 @@ class SearchTest:
             self._answers[key] = self._ask(question, workshop)
         return self._answers[key]
 
-    def _ask(self, question: Question, workshop: Workshop) -> Answer:
+    def _ask(self, question: Question, workshop: Workshop) -> SearchAnswer:
         found = tested(question, workshop)
         if found.verdict is Verdict.NOTHING_LEFT and not self._warned:
             self._warned = True
             warn_if_determined(found.verdict, question)
-        return Answer(found.analytic(self.statistic).pvalue, found.information)
+        return SearchAnswer(found.analytic(self.statistic).pvalue, found.information)
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
         """A search that copies its graph, and the test with it, goes on with the same cache."""
@@ -195,7 +195,7 @@ class TableTest(SearchTest):
             )
         return self._places[name]
 
-    def ask_columns(self, i: int, j: int, given: Iterable[int] = ()) -> Answer:
+    def ask_columns(self, i: int, j: int, given: Iterable[int] = ()) -> SearchAnswer:
         """Test whether column i is independent of column j given others."""
         question = Question(self.table, (i,), (j,), tuple(given))
         width = 2 + len(question.given)

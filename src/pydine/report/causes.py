@@ -8,7 +8,7 @@ from typing import Any
 
 from pydine.questions.causal_graph import causal_graph
 from pydine.report.markup import shortened, shown
-from pydine.results.graphs import CausalGraph
+from pydine.results import CausalGraph
 from pydine.show.layers import layered
 from pydine.types import FloatArray
 

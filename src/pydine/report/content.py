@@ -11,10 +11,9 @@ import numpy as np
 from pydine.report.calibration import FlowFit
 from pydine.report.description import Column, Lack
 from pydine.report.points import Points
+from pydine.results import CausalGraph, PairwiseInformation
 from pydine.results.explanation import Explanation
-from pydine.results.graphs import CausalGraph
 from pydine.results.intervals import interval_ends
-from pydine.results.pairs import PairwiseInformation
 from pydine.types import FloatArray
 
 LEVEL = 0.95

@@ -13,7 +13,7 @@ from pydine.bases.closed_form import pair_information, wishart_bias
 from pydine.inputs.checks import SPARE_ROWS
 from pydine.inputs.kinds import MOST_LEVELS, Kind, pooled
 from pydine.latents.scores import ScoreMap
-from pydine.results.pairs import PairwiseInformation
+from pydine.results import PairwiseInformation
 from pydine.types import FloatArray
 
 __all__ = ["partial_correlations"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pydine.report.content import Answer
 from pydine.report.markup import nats, pvalue, shortened, shown
-from pydine.results.pairs import PairwiseInformation
+from pydine.results import PairwiseInformation
 
 LONGEST_LABEL, LONGEST_MIDDLE = 15, 32  # beside the circle; above and below it, where there is room on both sides
 MOST_UPRIGHT = 16  # names around a circle that do not meet

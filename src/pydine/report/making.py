@@ -24,7 +24,7 @@ from pydine.report.content import LEVEL, Answer, Provenance, Ranked, Report
 from pydine.report.correlations import partial_correlations
 from pydine.report.description import Column, describe, lacks
 from pydine.report.points import points_of
-from pydine.results.pairs import PairwiseInformation
+from pydine.results import PairwiseInformation
 from pydine.results.ranking import Ranking
 from pydine.sampling import Rows
 from pydine.types import FloatArray

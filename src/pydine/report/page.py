@@ -25,8 +25,8 @@ from pydine.report.description import Column, moment
 from pydine.report.explanations import explanations
 from pydine.report.markup import json_for_script, name, nats, percent, pvalue, quantity, shortened, shown, signed
 from pydine.report.prose import MEANINGS, adds, is_partial, left_out, missing_together, summary, trust
+from pydine.results import PairwiseInformation
 from pydine.results.intervals import interval_ends
-from pydine.results.pairs import PairwiseInformation
 from pydine.show.cards import strip_end
 from pydine.show.plotting import clustered as clustered
 from pydine.show.text import printable

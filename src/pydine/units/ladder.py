@@ -30,7 +30,7 @@ from pydine.units.rungs.linear import ExpandedRung
 from pydine.units.rungs.registry import rungs_for
 from pydine.units.rungs.rung import Rung, RungsFor
 from pydine.units.settings import LadderSettings
-from pydine.units.stacking import Stack
+from pydine.units.stacking import RungStack
 from pydine.units.steps import middles, negated
 from pydine.units.unit import MARGINAL, FittedUnit, Model
 
@@ -120,7 +120,7 @@ def fit_folds(
     shared: SharedRungs | None = None,
     rungs: RungsFor = rungs_for,
     rows: Rows = INDEPENDENT,
-) -> Stack:
+) -> RungStack:
     """Fit, in every fold, the rungs that were selected in the first one; arguments as in `held_out_likelihood`."""
     shared = {} if shared is None else shared
     # Networks start from weights that are drawn for each place, and training amplifies rounding: so the values fix the
@@ -142,7 +142,7 @@ def fit_folds(
         models.append(fitted)
         densities.append(np.array([fold.marginal_density, *map(fold.density_of, fitted)]))
     names = ["marginal", *(rung.name for rung in climbed.rungs)]
-    return Stack([fold.rows for fold in held], sign, seen, names, climbed.trust, models, densities)
+    return RungStack([fold.rows for fold in held], sign, seen, names, climbed.trust, models, densities)
 
 
 class Climbed(NamedTuple):

@@ -16,7 +16,7 @@ DERIVATIVES = 2.0  # answer: that the effect of the context is assumed to have, 
 
 
 @dataclass(frozen=True)
-class Stack:
+class RungStack:
     """What was fitted in every fold: the rows held out, the models, and their log-densities of those rows.
 
     The first row of each of `densities` is the marginal rung's, which has no model. `trust` says how far the held-out

@@ -17,11 +17,11 @@ from pydine.work.threads import one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Asked = Callable[[Item, UnitCache | None], Result]
+Answerer = Callable[[Item, UnitCache | None], Result]
 
 
 def ask_all(
-    function: Asked[Item, Result],
+    function: Answerer[Item, Result],
     items: Sequence[Item],
     cache: UnitCache | None,
     n_jobs: int | None,

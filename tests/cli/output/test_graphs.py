@@ -6,7 +6,7 @@ import networkx as nx
 
 from pydine.cli.output.files import MARK
 from pydine.cli.output.graphs import write_graph
-from pydine.results.graphs import CausalGraph, GraphEdge
+from pydine.results import CausalGraph, GraphEdge
 
 FIGURES = (0.1, 0.01, 0.08, 0.12, 1e-5, (), 1)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pydine.inputs.files import Frame
-    from pydine.results.graphs import CausalGraph
+    from pydine.results import CausalGraph
 
 EXAMPLES = options.example(
     "pydine graph patients.csv --out graph.png --cache kept",

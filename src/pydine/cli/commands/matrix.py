@@ -20,7 +20,7 @@ from pydine.cli.output.notes import listening, tell
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pydine.results.pairs import PairwiseInformation
+    from pydine.results import PairwiseInformation
 
 REST = "rest"
 SHOWN = 20

@@ -17,7 +17,7 @@ from pydine.cli.output.notes import tell, watching
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pydine.results.independence import IndependenceTestResult
+    from pydine.results import IndependenceTestResult
 
 REJECTED = 3  # the code with --exit-code
 EXAMPLES = options.example(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pydine.cli.output.files import MARK, PICTURES, check_picture, save, save_figure
-from pydine.results.graphs import CausalGraph
+from pydine.results import CausalGraph
 
 
 def check_suffix(path: Path) -> None:

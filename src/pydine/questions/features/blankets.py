@@ -60,7 +60,7 @@ class Query(NamedTuple):
         return cls(feature, tuple(other for other in selected if other != feature))
 
 
-class Answer(NamedTuple):
+class FeatureTest(NamedTuple):
     """The result of a feature's test: its p-value, and its statistic in nats, which breaks ties between p-values."""
 
     pvalue: float
@@ -72,7 +72,7 @@ class Answer(NamedTuple):
         return self.pvalue, -self.nats
 
 
-NOTHING = Answer(1.0, 0.0)
+NOTHING = FeatureTest(1.0, 0.0)
 
 
 # --- the search -------------------------------------------------------------------------------------------------------
@@ -153,14 +153,14 @@ class Judge:
         The position of y.
     settings : Settings
         With a cache, so that the flow of y given the selected features is fitted once for all candidates.
-    answers : dict of Query to Answer
+    answers : dict of Query to FeatureTest
         Those given so far: a search asks some queries again.
     """
 
     table: Table
     y: tuple[int, ...]
     settings: Settings
-    answers: dict[Query, Answer] = field(default_factory=dict)
+    answers: dict[Query, FeatureTest] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -191,7 +191,7 @@ class Judge:
         """Features that are not constant."""
         return set(np.flatnonzero(np.ptp(self.table.columns[: self.y[0]], axis=1) > 0.0).tolist())
 
-    def ask(self, queries: Sequence[Query]) -> list[Answer]:
+    def ask(self, queries: Sequence[Query]) -> list[FeatureTest]:
         """Test for each query whether its feature is independent of y given the others."""
         unanswered = [query for query in queries if query not in self.answers]
         workshop = replace(self.settings, cache=None, n_jobs=1).workshop(self.table)
@@ -227,8 +227,8 @@ class _Tester:
             return []
         return units_of(self.question(query), self.workshop)
 
-    def __call__(self, query: Query, cache: UnitCache | None) -> Answer:
+    def __call__(self, query: Query, cache: UnitCache | None) -> FeatureTest:
         if query.feature not in self.varying:
             return NOTHING
         test = tested(self.question(query), self.workshop.beside(cache)).analytic()
-        return Answer(test.pvalue, float(test.blocks.max()))
+        return FeatureTest(test.pvalue, float(test.blocks.max()))

@@ -26,7 +26,7 @@ from pydine.inputs.table import Question, Table
 from pydine.kernels.compilation import PACKAGE, sources_digest
 from pydine.latents.workshop import Workshop
 from pydine.nulls.analytic import pairwise_test
-from pydine.questions.graphs.skeleton import Asked, Given
+from pydine.questions.graphs.skeleton import Given, PairQuestion
 from pydine.work.asking import ask_all
 from pydine.work.cache import UnitCache
 from pydine.work.kept import Numbers
@@ -128,23 +128,26 @@ class Tests:
             digest.update(mark)
         return digest.hexdigest()
 
-    def key(self, asked: Asked, what: str = "p") -> str:
+    def key(self, asked: PairQuestion, what: str = "p") -> str:
         """The key of a question, whatever the order of its columns."""
         digest = hashlib.blake2b(digest_size=12)
         for block in ((asked.i, asked.j), asked.given):
             digest.update(b"|" + b"".join(sorted(self.marks[i] for i in block)))
         return what + digest.hexdigest()
 
-    def pvalues(self, asked: Sequence[Asked]) -> list[float]:
+    def pvalues(self, asked: Sequence[PairQuestion]) -> list[float]:
         """P-values of independence; NaN where what is given determines a side, or rows are too few."""
         return [found[0] for found in self._kept("p", asked, self._pvalues)]
 
-    def strengths(self, asked: Sequence[Asked]) -> list[Numbers]:
+    def strengths(self, asked: Sequence[PairQuestion]) -> list[Numbers]:
         """Estimates of the information in nats: value, standard error, and the ends of its 95% interval."""
         return self._kept("i", asked, self._strengths)
 
     def _kept(
-        self, what: str, asked: Sequence[Asked], answer: Callable[[Sequence[Asked]], Iterator[tuple[Asked, Numbers]]]
+        self,
+        what: str,
+        asked: Sequence[PairQuestion],
+        answer: Callable[[Sequence[PairQuestion]], Iterator[tuple[PairQuestion, Numbers]]],
     ) -> list[Numbers]:
         """Numbers that are kept, and those that `answer` finds, kept as they arrive, some at a time."""
         numbers = self.cache.numbers(self.name)
@@ -154,7 +157,7 @@ class Tests:
             self.cache.keep_numbers(self.name, some)
         return [numbers.find(keys[one]) or NOT_TESTED for one in asked]
 
-    def _pvalues(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Numbers]]:
+    def _pvalues(self, asked: Sequence[PairQuestion]) -> Iterator[tuple[PairQuestion, Numbers]]:
         done = {one for one in asked if not self._is_testable(one)}
         yield from ((one, NOT_TESTED) for one in done)
         alone = [one for one in asked if not one.given and one not in done and self._is_smooth(one)]
@@ -172,12 +175,12 @@ class Tests:
         ]
         for group, pvalues in self._ask(Tester(self.workshop), items):
             for pair, pvalue in zip(group.pairs, pvalues, strict=True):
-                yield Asked(*pair, group.given), (pvalue,)
+                yield PairQuestion(*pair, group.given), (pvalue,)
 
     def _group(self, given: Given, pairs: tuple[tuple[int, int], ...], each: float) -> Group:
         return Group(given, pairs, each * len(pairs) * (1.0 + len(given)) * self.table.n_samples / 1000.0)
 
-    def _is_testable(self, one: Asked) -> bool:
+    def _is_testable(self, one: PairQuestion) -> bool:
         """Whether there are enough rows, and all columns vary in them."""
         columns = [*one.pair, *one.given]
         return self.table.n_samples >= len(columns) + SPARE_ROWS and bool(self._varies[columns].all())
@@ -187,12 +190,12 @@ class Tests:
         varies: NDArray[np.bool_] = np.ptp(self.table.columns, axis=1) > 0.0
         return varies
 
-    def _is_smooth(self, one: Asked) -> bool:
+    def _is_smooth(self, one: PairQuestion) -> bool:
         """Whether a pair is continuous, and its columns are not monotone functions of each other."""
         kinds = {self.table.kind(i) for i in one.pair}
         return kinds == {Kind.CONTINUOUS} and self.marks[one.i] != self.marks[one.j]
 
-    def _all_pairs(self, alone: Sequence[Asked]) -> list[Numbers]:
+    def _all_pairs(self, alone: Sequence[PairQuestion]) -> list[Numbers]:
         """P-values of pairs of continuous columns, by matrix products."""
         columns = sorted({i for one in alone for i in one.pair})
         place = {column: k for k, column in enumerate(columns)}
@@ -201,12 +204,12 @@ class Tests:
         found[np.triu_indices(len(columns), 1)] = pairwise_test(latents)
         return [(float(found[place[one.i], place[one.j]]),) for one in alone]
 
-    def _strengths(self, asked: Sequence[Asked]) -> Iterator[tuple[Asked, Numbers]]:
+    def _strengths(self, asked: Sequence[PairQuestion]) -> Iterator[tuple[PairQuestion, Numbers]]:
         estimator = Estimator(Asker.of(self.table, self.settings, is_tested=False))
         yield from ((one, (np.nan,) * 4) for one in asked if not self._is_testable(one))
         items = [self._group(one.given, (one.pair,), AN_ESTIMATE) for one in asked if self._is_testable(one)]
         for group, numbers in self._ask(estimator, items):
-            yield Asked(*group.pairs[0], group.given), numbers
+            yield PairQuestion(*group.pairs[0], group.given), numbers
 
     def _ask(
         self, answer: Callable[[Group, UnitCache | None], Numbers], items: Sequence[Group]

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.questions.graphs.knowledge import Knowledge
-from pydine.questions.graphs.skeleton import Ask, Asked, Given, Pair, Skeleton
+from pydine.questions.graphs.skeleton import Ask, Given, Pair, PairQuestion, Skeleton
 
 COLLIDERS = ("checked", "majority", "conservative")
 
@@ -32,7 +32,7 @@ Square = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Directions:
+class Directed:
     """Arrowheads of edges, and triples that tell nothing.
 
     Parameters
@@ -48,7 +48,7 @@ class Directions:
 
 def directions(
     found: Skeleton, ask: Ask, alpha: float, colliders: str, depth: int | None, known: Knowledge
-) -> Directions:
+) -> Directed:
     """Direct the edges of a skeleton as far as independences and what is known tell."""
     triples = list(_triples(found))
     votes = _checked if colliders == "checked" else _counted
@@ -64,7 +64,7 @@ def directions(
             ambiguous.add((i, k, j))
     for i, k, j in bent:
         heads[i, k] = heads[j, k] = True
-    return Directions(_followed(found.joined, heads, frozenset(ambiguous), known.may), frozenset(ambiguous))
+    return Directed(_followed(found.joined, heads, frozenset(ambiguous), known.may), frozenset(ambiguous))
 
 
 def _triples(found: Skeleton) -> Iterator[Triple]:
@@ -80,7 +80,7 @@ def _triples(found: Skeleton) -> Iterator[Triple]:
 def _checked(found: Skeleton, triples: Sequence[Triple], ask: Ask, alpha: float, _: int | None) -> list[float]:
     """1 if the separating set leaves out the middle and cannot do with it, 0 if it holds it; 0.5 if both separate."""
     asked = {
-        (i, k, j): Asked(i, j, tuple(sorted((*found.links[i, j].given, k))))
+        (i, k, j): PairQuestion(i, j, tuple(sorted((*found.links[i, j].given, k))))
         for i, k, j in triples
         if (i, j) in found.links and k not in found.links[i, j].given
     }
@@ -99,7 +99,7 @@ def _checked(found: Skeleton, triples: Sequence[Triple], ask: Ask, alpha: float,
 def _counted(found: Skeleton, triples: Sequence[Triple], ask: Ask, alpha: float, depth: int | None) -> list[float]:
     """Of all sets of neighbours that separate the ends, and the one that the search found."""
     pairs = list(dict.fromkeys((i, j) for i, _, j in triples if (i, j) in found.links))
-    asked = [Asked(*pair, given) for pair in pairs for given in _every(found, pair, depth)]
+    asked = [PairQuestion(*pair, given) for pair in pairs for given in _every(found, pair, depth)]
     separating: dict[Pair, set[Given]] = {pair: {found.links[pair].given} for pair in pairs}
     for one, pvalue in zip(asked, ask(asked), strict=True):
         if pvalue > alpha:

@@ -20,7 +20,7 @@ from pydine.inputs.reading import check_two_variables, read_variables
 from pydine.inputs.table import Table, signature_of
 from pydine.questions.graphs.asking import Tests
 from pydine.questions.graphs.likely import Likely
-from pydine.questions.graphs.skeleton import Asked
+from pydine.questions.graphs.skeleton import PairQuestion
 from pydine.types import RowArray
 from pydine.units.rows import SEED, row_marks
 from pydine.work.kept import Numbers
@@ -115,21 +115,23 @@ class PartedTests:
     sheet: Sheet
     settings: Settings
 
-    def pvalues(self, asked: Sequence[Asked]) -> list[float]:
+    def pvalues(self, asked: Sequence[PairQuestion]) -> list[float]:
         """As in `Tests`."""
         return self._answered(asked, Tests.pvalues)
 
-    def strengths(self, asked: Sequence[Asked]) -> list[Numbers]:
+    def strengths(self, asked: Sequence[PairQuestion]) -> list[Numbers]:
         """As in `Tests`."""
         return self._answered(asked, Tests.strengths)
 
-    def _answered(self, asked: Sequence[Asked], answer: Callable[[Tests, Sequence[Asked]], Sequence[Any]]) -> list[Any]:
+    def _answered(
+        self, asked: Sequence[PairQuestion], answer: Callable[[Tests, Sequence[PairQuestion]], Sequence[Any]]
+    ) -> list[Any]:
         """Questions that lack the same rows are answered together."""
-        parts: dict[bytes, tuple[There, list[Asked]]] = {}
+        parts: dict[bytes, tuple[There, list[PairQuestion]]] = {}
         for one in asked:
             rows: There = np.logical_and.reduce(self.sheet.there[[*one.pair, *one.given]])
             parts.setdefault(np.packbits(rows).tobytes(), (rows, []))[1].append(one)
-        found: dict[Asked, Any] = {}
+        found: dict[PairQuestion, Any] = {}
         for rows, some in parts.values():
             columns = np.nan_to_num(self.sheet.table.columns[:, rows])  # those that have gaps here are not asked about
             table = replace(self.sheet.table, columns=columns, kept=None)  # of independent rows: see `Sheet.read`

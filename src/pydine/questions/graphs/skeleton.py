@@ -28,7 +28,7 @@ LESS = 0.8  # answer: of the dependence that earlier sets were expected to leave
 AT_ONCE = 256  # answer: sets of a pair that are put in order together; beyond, the likeliest neighbours go first
 
 
-class Asked(NamedTuple):
+class PairQuestion(NamedTuple):
     """The question whether columns i and j (i < j) are independent given others."""
 
     i: int
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
         return self.i, self.j
 
 
-Ask = Callable[[Sequence[Asked]], Sequence[float]]  # p-values; NaN where rows or columns leave nothing to test
+Ask = Callable[[Sequence[PairQuestion]], Sequence[float]]  # p-values; NaN where rows or columns leave nothing to test
 Rank = Callable[[Pair, Sequence[Given]], NDArray[np.float64]]  # the dependence that sets may leave, 0 or less if none
 
 
@@ -155,7 +155,7 @@ class Search:
         """Find the skeleton."""
         found = Skeleton(self.knowledge.joinable.copy())
         found.links = {pair: Link() for pair in found.edges}
-        self._round(found, 0, [Asked(*pair) for pair in found.edges])
+        self._round(found, 0, [PairQuestion(*pair) for pair in found.edges])
         size = 1
         while self.depth is None or size <= self.depth:
             queues = {pair: self._sets(found, pair, size) for pair in self._open(found)}
@@ -173,14 +173,16 @@ class Search:
         """Try sets of one size until every pair is separated or has tried all; whether there were any sets."""
         is_any = False
         while True:
-            asked = [Asked(*pair, given) for pair, queue in queues.items() if (given := next(queue, None)) is not None]
+            asked = [
+                PairQuestion(*pair, given) for pair, queue in queues.items() if (given := next(queue, None)) is not None
+            ]
             if not asked:
                 return is_any
             is_any = True
             self._round(found, size, asked)
             queues = {one.pair: queues[one.pair] for one in asked if found.joined[one.pair]}
 
-    def _round(self, found: Skeleton, size: int, asked: Sequence[Asked]) -> None:
+    def _round(self, found: Skeleton, size: int, asked: Sequence[PairQuestion]) -> None:
         """Ask, note the answers, and drop the edges of pairs that are separated."""
         must = self.knowledge.must | self.knowledge.must.T
         for one, pvalue in zip(asked, self.ask(asked), strict=True):

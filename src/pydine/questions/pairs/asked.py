@@ -62,7 +62,7 @@ class Shard(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class AllPairs:
     """A table of variables, how it is to be estimated, and whether each pair is given all other variables."""
 
     variables: Variables

@@ -19,7 +19,7 @@ from pydine.inputs.kinds import Kind, Kinds, as_said
 from pydine.inputs.presence import Presence
 from pydine.inputs.reading import check_two_variables, read_variables
 from pydine.inputs.table import Table
-from pydine.questions.pairs.asked import Asked, Shard
+from pydine.questions.pairs.asked import AllPairs, Shard
 from pydine.questions.pairs.found import FIGURES, Pair, Pairs, kinds_of
 from pydine.show.progress import progress_bar
 from pydine.work.cache import UnitCache
@@ -94,7 +94,7 @@ class Parted:
     def share(self, shard: Shard, cache: UnitCache) -> int:
         """Do a shard's share of every part with the same rows; return how many units others still owe."""
         parts = [self._asked(part) for part in self.presence.parts(self._needs())]
-        return sum(part[0].share(shard, cache) for part in parts if not isinstance(part, Part))
+        return sum(part[0].share(shard, cache) for part in parts if not isinstance(part, FoundPart))
 
     def _needs(self) -> dict[Pair, list[str]]:
         """The columns that each pair needs."""
@@ -102,18 +102,18 @@ class Parted:
         pairs = zip(*np.triu_indices(len(blocks), 1), strict=True)
         return {(int(i), int(j)): [*blocks[i], *blocks[j], *self.given] for i, j in pairs}
 
-    def _ask(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> Part:
+    def _ask(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> FoundPart:
         """Ask about pairs that have the same rows."""
         found = self._asked(part)
-        if isinstance(found, Part):
+        if isinstance(found, FoundPart):
             return found
         asked, order = found
         wanted = {tuple(sorted(pair)) for pair in part[1]}
         places = zip(*np.triu_indices(len(order), 1), strict=True)
         chosen = np.array([tuple(sorted((order[a], order[b]))) in wanted for a, b in places])
-        return Part(asked.every(chosen), order, asked.n_units)
+        return FoundPart(asked.every(chosen), order, asked.n_units)
 
-    def _asked(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> tuple[Asked, list[int]] | Part:
+    def _asked(self, part: tuple[NDArray[np.bool_], list[Pair]]) -> tuple[AllPairs, list[int]] | FoundPart:
         """Positions that have the same rows, and the positions of their variables in the whole.
 
         A constant tells nothing; what cannot be asked is refused.
@@ -122,10 +122,10 @@ class Parted:
         names = list(self.members)
         members = sorted({i for pair in pairs for i in pair})
         if rows.sum() <= SPARE_ROWS:
-            return Part(None, members, 0, f"they have {rows.sum()} rows, and more than {SPARE_ROWS} are needed.")
+            return FoundPart(None, members, 0, f"they have {rows.sum()} rows, and more than {SPARE_ROWS} are needed.")
         varying = [i for i in members if all(self.presence.varies(name, rows) for name in self.members[names[i]])]
         if len(varying) < 2:
-            return Part(None, varying, 0)
+            return FoundPart(None, varying, 0)
         columns = [name for i in varying for name in self.members[names[i]]]
         keys = self.presence.keys
         groups = {
@@ -140,8 +140,8 @@ class Parted:
                 known = [keys[name] for name in self.given] or None
                 variables = read_variables(data, known, groups or None, kinds=kinds)
         except ValueError as error:
-            return Part(None, members, 0, str(error))
-        asked = Asked(variables, replace(self.settings, n_jobs=None), False, self.test, progress=False)
+            return FoundPart(None, members, 0, str(error))
+        asked = AllPairs(variables, replace(self.settings, n_jobs=None), False, self.test, progress=False)
         return asked, [names.index(name) for name in variables.members]
 
     def _entropy(self, block: Sequence[str]) -> float:
@@ -151,7 +151,7 @@ class Parted:
         kinds = tuple(self.kinds[name] for name in block)
         return entropy_of(Table(columns, tuple(block), None, kinds), range(len(block)))
 
-    def _enter(self, found: Pairs, k: int, part: Part, pair: Pair) -> None:
+    def _enter(self, found: Pairs, k: int, part: FoundPart, pair: Pair) -> None:
         """Enter what a part says of a pair."""
         place = part.place(pair)
         if part.found is None or place is None:
@@ -164,7 +164,7 @@ class Parted:
             getattr(found, name)[k] = getattr(part.found, name)[place]
         found.n_general += found.bases[k] != "gaussian"
 
-    def _warn(self, refused: list[Part], found: Pairs) -> None:
+    def _warn(self, refused: list[FoundPart], found: Pairs) -> None:
         """Warn which pairs have no figure, and why; raise an error if none has one."""
         unknown = np.flatnonzero(np.isnan(found.values))
         if len(unknown) == len(found.values):
@@ -181,7 +181,7 @@ class Parted:
 
 
 @dataclass(frozen=True)
-class Part:
+class FoundPart:
     """What was found of variables, whose positions in the whole are `order`, or why nothing was."""
 
     found: Pairs | None

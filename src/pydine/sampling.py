@@ -30,7 +30,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from pydine.types import FloatArray, IntArray, RowArray
 
-SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
+SEED = 0  # convention: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
 COSINES = 0.4  # fact: times n^(2/3), the number that Lazarus, Lewis, Stock and Watson (2018) recommend
 FEWEST_COSINES = 4.0  # answer: with fewer, the quantiles of t are so large that an interval says nothing

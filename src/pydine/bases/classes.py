@@ -15,7 +15,7 @@ MOST_CLASSES = 16  # answer: more predict held-out rows no better, on 24 shapes 
 # answer: knots of a profile for the cube root of the number of rows, as for histograms (Scott 1979); 12 to 32 knots
 # predict 1000 held-out rows of the same shapes equally well.
 KNOTS = 2.2
-PRIOR = 0.5  # answer: rows that each knot counts in addition (Jeffreys 1946)
+PRIOR = 0.5  # convention: rows that each knot counts in addition (Jeffreys 1946)
 ITERATIONS = 20  # answer: of EM; 50 gain 0.001 nats a row with 400 rows, and less with more
 LEAST_DENSITY = 1e-3  # guard: of a class at a knot, at the start
 

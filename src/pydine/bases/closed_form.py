@@ -13,9 +13,9 @@ from pydine.latents.directions import BEYOND
 from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
-# answer: for larger samples the bias from ranks is simulated with this many rows and scaled, since it falls as 1/n.
+# precision: for larger samples the bias from ranks is simulated with this many rows and scaled, since it falls as 1/n.
 MOST_BIAS_ROWS = 10_000
-BIAS_REPLICATES = 16  # answer: bootstrap replicates: their Monte Carlo error is a tenth of a standard error
+BIAS_REPLICATES = 16  # precision: bootstrap replicates: their Monte Carlo error is a tenth of a standard error
 SMALLEST_VARIANCE = 1e-10  # guard: of a latent, or of a combination of latents; less is rounding
 
 
@@ -220,7 +220,7 @@ def wishart_error(dx: int, dy: int, dof: float, share: float = 0.0) -> float:
 # --- many pairs of columns at once ------------------------------------------------------------------------------------
 
 CURVE = np.tanh(np.linspace(0.0, 4.0, 17))  # correlations at which the effect of ranks is measured, 0 to 0.9993
-CURVE_ROWS = 25_000  # answer: drawn at each of them, at least; all pairs share the curve's Monte Carlo error
+CURVE_ROWS = 25_000  # precision: drawn at each of them, at least; all pairs share the curve's Monte Carlo error
 CURVES_KEPT = 16  # memory: one for each number of rows
 
 

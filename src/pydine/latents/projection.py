@@ -37,7 +37,7 @@ LEVEL = 0.05
 # answer: in a softened projection, functions are shrunk in blocks: first those that are always used, then this many,
 # twice as many, and so on.
 FIRST_BLOCK = 8
-# answer: most standard errors by which the functions left out may bias a correlation, under the prior.
+# precision: most standard errors by which the functions left out may bias a correlation, under the prior.
 NEGLIGIBLE_BIAS = 1e-3
 SMALLEST_REMAINDER = 1e-8  # guard: a function is left out if the others explain all but this share of it
 # memory: larger blocks are allocated anew each time, which takes longer than the arithmetic.

@@ -13,8 +13,8 @@ from pydine.units.evidence import ROWS_EACH
 # answer: beyond the sample the map is a line, with the mean slope over this outer share of the values, and over at
 # least this many of them.
 OUTER_SHARE = 0.05
-# answer: knots of a thinned map, evenly spaced over the values, and at either end, where all are kept: every thirtieth
-# of a million rows. Between knots scores err by about six ranks, while their sampling error is about a thousand ranks.
+# precision: knots of a thinned map, evenly spaced over the values, and at either end, where all are kept: every
+# thirtieth of a million rows. Between knots scores err by about six ranks; their sampling error is about a thousand.
 KNOTS, END_KNOTS = 1 << 15, 1 << 11
 FARTHEST_SPANS = 1e300  # guard: most distance of a row beyond the sample, in units of the span of the outer values
 

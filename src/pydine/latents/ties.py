@@ -12,7 +12,7 @@ from pydine.types import FloatArray
 from pydine.units.rows import SEED, column_order, row_order, signs
 
 FEW_TIES = 0.01  # answer: share of the rows that may be tied without harm to a density
-LARGEST_SHIFT = 0.45  # answer: share of the gap to the next value: less than half, so that values stay in order
+LARGEST_SHIFT = 0.45  # guard: share of the gap to the next value: less than half, so that values stay in order
 
 
 def without_ties(question: Question) -> Question:

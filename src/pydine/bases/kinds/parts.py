@@ -28,7 +28,7 @@ from pydine.types import FloatArray
 from pydine.units.rows import signs
 
 CUTS = 16  # answer: groups of equal size between which a column of z may be cut
-FINE_CUTS = 128  # answer: places on either side of the best cut among which it is refined: all for 2000 rows
+FINE_CUTS = 128  # precision: places on either side of the best cut among which it is refined: all for 2000 rows
 MOST_CUT = 4  # answer: most columns of z for a cut to be sought: among many, one would be found by chance
 COARSE = 4  # answer: groups into which the values of each column are binned to seek a cut
 DIGITS = 9  # guard: decimals of gains that are compared: those that differ by rounding are equal, the middle one wins

@@ -35,7 +35,7 @@ from pydine.inputs.kinds import Kind
 from pydine.types import FloatArray, IntArray, RowArray, must_fit
 from pydine.units.unit import FittedUnit
 
-PLACES = 24  # answer: places of a number, or groups of steps, over which a column is averaged
+PLACES = 24  # precision: places of a number, or groups of steps, over which a column is averaged
 LEAST_CHANCE = 1e-300  # guard: for a probability to have a logarithm
 
 Place = tuple[str, int]  # of a column: "x", "y" or "z", and its position among the question's columns there

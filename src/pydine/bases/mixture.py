@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from pydine.bases.base import FittedBase
-from pydine.bases.classes import MOST_CLASSES, Classes
+from pydine.bases.classes import ITERATIONS, Classes
 from pydine.bases.elliptical import new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.stack import Member, Stack
@@ -25,7 +25,6 @@ from pydine.units.evidence import NEGLIGIBLE, evidence
 
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
-ITERATIONS = 50  # answer: of EM after each split, at most
 # answer: a mixture counts by what it and the next larger ones add to the smaller ones, so many in all
 LOOK_AHEAD = 3
 
@@ -179,7 +178,7 @@ class _Fold:
     def steps(self) -> Iterator[tuple[Model, ...]]:
         """Each of these mixtures and, where there are classes, those that start from its components."""
         for model in self.doublings():
-            if self.classes and len(model.weights) <= MOST_CLASSES:
+            if self.classes:
                 yield model, Classes.of(model.weights, model.means, model.covariances, self.rows)
             else:
                 yield (model,)

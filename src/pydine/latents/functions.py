@@ -28,8 +28,9 @@ MOST_UNITS, SKETCHES = 40, 200
 # answer: most functions of a kind, beside the number of rows; a kind with more is left out. Of more functions than rows
 # can tell apart, the order of choice alone would say which are used. The number saves time: all pairs of 60 columns.
 MOST_FUNCTIONS = 1800
-# answer: the cubes of z are always used if they and z take at most this share of the rows' degrees of freedom.
-CUBIC_SHARE = 0.05
+# answer: a small share of the rows' degrees of freedom: the cubes of z are always used if they and z take no more, and
+# functions of z beyond the first share of them are taken in such steps (`projection`).
+STEP_SHARE = 0.1
 FARTHEST_SCORE = 10.0  # guard: scores are clipped to it; no sample reaches it
 
 
@@ -114,7 +115,7 @@ class FunctionsOfZ:
         seen = Arrangement.beside(z, z[:0] if sides is None else sides)
         arranged = seen(z)
         centres = arranged[:, some_of(outwards(arranged), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
-        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
+        return cls(dz, 1 + 2 * dz <= STEP_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
 
     @property
     def n_always(self) -> int:

@@ -25,7 +25,7 @@ from pydine.types import FloatArray
 # 2 to 8 do equally well on 24 shapes other than those reported; with less, one independent sample in a hundred is not.
 PRIOR = 6.0
 # convention: rows that anything learned needs for each value, as a table does for its cells (Cochran 1954)
-ROWS_EACH = 5.0
+ROWS_PER_VALUE = 5.0
 # answer: of two models, the one whose weight is smaller than this does not count, and need not be fitted any further;
 # from there on its weight rises.
 LEAST = 0.1

@@ -16,11 +16,12 @@ import numpy as np
 
 from pydine.bases.kinds.looks import apart
 from pydine.bases.kinds.tables import Codes, codes_of
+from pydine.inputs.kinds import OWN_ROWS
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.levels import LevelsColumn
-from pydine.latents.kinds.nominal import SPLIT_ROWS, NominalColumn
+from pydine.latents.kinds.nominal import NominalColumn
 from pydine.latents.kinds.ordinal import OrdinalColumn
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
@@ -106,7 +107,7 @@ def on_either_side(
 
 def _trusted(columns: MixedColumns, maker: MixedMaker, part: Codes) -> float:
     """How far separate models of parts (n,) count: as far as these have rows, and are `apart`."""
-    trust = smooth_step(float(np.bincount(part).min()), SPLIT_ROWS, 2.0 * SPLIT_ROWS)
+    trust = smooth_step(float(np.bincount(part).min()), OWN_ROWS, 2.0 * OWN_ROWS)
     if trust == 0.0 or part.max() == 0:
         return 0.0
     latents = maker.latents(columns)
@@ -175,7 +176,7 @@ def best_cut(columns: MixedColumns, numbers: Sequence[Column]) -> tuple[float, C
         scores = oriented[id(column)]
         order = np.argsort(scores, kind="stable")
         places = np.unique(np.searchsorted(scores[order], scores[order][n * np.arange(1, CUTS) // CUTS]))
-        places = places[(places >= SPLIT_ROWS) & (places <= n - SPLIT_ROWS)]
+        places = places[(places >= OWN_ROWS) & (places <= n - OWN_ROWS)]
         for place in sorted(places, key=lambda place: (abs(2 * place - n), place)):
             left = np.bincount(joint[order[:place]], minlength=int(joint.max()) + 1).astype(np.float64)
             gain = round(_difference(left, np.bincount(joint) - left), DIGITS)
@@ -190,7 +191,7 @@ def refined(scores: FloatArray, joint: Codes, place: int) -> int:
     n, width = len(scores), len(scores) // CUTS
     offsets = max(width // FINE_CUTS, 1) * np.arange(-FINE_CUTS, FINE_CUTS + 1)
     places = place + offsets[np.argsort(np.abs(offsets), kind="stable")]
-    places = places[(np.abs(places - place) <= width) & (places >= SPLIT_ROWS) & (places <= n - SPLIT_ROWS)]
+    places = places[(np.abs(places - place) <= width) & (places >= OWN_ROWS) & (places <= n - OWN_ROWS)]
     places = places[scores[places - 1] < scores[places]]
     if not len(places):
         return place

@@ -1,9 +1,10 @@
 """What each step of an estimate buys: errors, interval scores, coverage and time with one step, or a few, left out.
 
-python benchmarks/ablation.py [--seeds 1] [--jobs 2] [--fresh] [--renew] [--output FOLDER]
+python benchmarks/ablation.py [--seeds 1] [--every 1] [--jobs 2] [--fresh] [--renew] [--output FOLDER]
 
 The steps are those of `pydine.answers.steps`, left out by a setting of the engine. No accuracy is reported on these
-data elsewhere.
+data elsewhere. `--every 5` takes every fifth dataset of a column, at least four, and keeps fitted units from one step
+to the next: a tenth of the time, and no word on what time a step takes.
 """
 
 import common
@@ -30,8 +31,9 @@ from pydine.answers.settings import Settings
 from pydine.answers.steps import STEPS
 from pydine.experiments.datasets import Dataset
 from pydine.experiments.grids import Grid
-from pydine.experiments.runner import Outcome
+from pydine.experiments.runner import Outcome, Task
 from pydine.inputs.reading import read_question
+from pydine.work.cache import UnitCache
 
 ALL = "all steps"
 TOGETHER = (("classes", "neighbours"), ("mixture", "flow"), ("mixture", "flow", "neighbours", "sharpening", "student"))
@@ -39,6 +41,7 @@ MISSED = 2.0 / 0.05  # penalty of a 95% interval for each nat by which it misses
 LEAST_SHARE, LEAST_ERRORS = 0.03, 2.0  # a step stays if it improves a row by as much, or by as many standard errors
 FIGURES = "abs_error", "score", "covers"
 FIRST_SEED = 500  # datasets that no other benchmark has
+FEWEST = 4  # datasets of a column
 
 NOTES = """
 Each line leaves out one step of the default estimate, or a few that could hide each other. A cell is by how many
@@ -152,10 +155,10 @@ def groups(seeds: int) -> list[Grid]:
     ]
 
 
-def estimate(data: Dataset, without: tuple[str, ...] = ()) -> Outcome:
+def estimate(data: Dataset, without: tuple[str, ...] = (), cache: UnitCache | None = None) -> Outcome:
     """The default estimate without some of its steps."""
     question = read_question(data.x, data.y, pd.DataFrame(data.z) if isinstance(data.z, dict) else data.z)
-    found = fit(question, Settings(n_jobs=1, without=without)).information_of(question)
+    found = fit(question, Settings(n_jobs=1, without=without, cache=cache)).information_of(question)
     return Outcome(found.value, *found.confidence_interval(0.95))
 
 
@@ -181,7 +184,7 @@ class Change(NamedTuple):
         return f"{self.share:+.0%} ({self.errors:+.1f})" if self.errors else ""
 
 
-def tables(rows: pd.DataFrame, names: Iterable[str]) -> dict[str, list[dict[str, object]]]:
+def tables(rows: pd.DataFrame, names: Iterable[str], *, timed: bool = True) -> dict[str, list[dict[str, object]]]:
     """Lines of the changes in error and in interval score, and of coverage, by figure."""
     by_method = {name: part.reset_index(drop=True) for name, part in rows.groupby("method", sort=False)}
     whole, labels = by_method[ALL], list(dict.fromkeys(rows.group))
@@ -198,20 +201,30 @@ def tables(rows: pd.DataFrame, names: Iterable[str]) -> dict[str, list[dict[str,
         for figure, lines in found.items():
             means = {label: f"{part[figure][here].mean():.4f}" for label, here in at.items()}
             cells = changes[figure] if figure in changes and name != ALL else means
-            more = {"time": time, "stays": "" if name == ALL else stays} if figure in changes else {}
+            more = (
+                ({"time": time} if timed else {}) | {"stays": "" if name == ALL else stays} if figure in changes else {}
+            )
             lines.append({"without": "nothing" if name == ALL else name, **cells, **more})
     return found
 
 
+def some(tasks: list[Task], every: int) -> list[Task]:
+    """Every so many-th dataset of a column, at least `FEWEST`."""
+    return tasks[:: max(min(every, len(tasks) // FEWEST), 1)]
+
+
 def main() -> None:
-    options = common.parser(__doc__, seeds=1).parse_args()
+    parser = common.parser(__doc__, seeds=1)
+    parser.add_argument("--every", type=int, default=1, help="which datasets are taken (default: all)")
+    options = parser.parse_args()
+    cache = UnitCache() if options.every > 1 else None
     left_out = {", ".join(steps): steps for steps in (*((step,) for step in STEPS), *TOGETHER)}
-    methods = {ALL: estimate} | {name: partial(estimate, without=steps) for name, steps in left_out.items()}
-    tasks = [task for grid in groups(options.seeds) for task in grid.tasks(methods)]
+    methods = {name: partial(estimate, without=steps, cache=cache) for name, steps in ({ALL: ()} | left_out).items()}
+    tasks = [task for grid in groups(options.seeds) for task in some(grid.tasks(methods), options.every)]
     rows = common.run_from(options, tasks, "ablation", methods, scope=MIXED_ESTIMATES)
     outside = np.maximum(rows.low - rows.truth, 0.0) + np.maximum(rows.truth - rows.high, 0.0)
     rows = rows.assign(score=rows.high - rows.low + MISSED * outside, covers=(outside == 0.0).astype(float))
-    found = tables(rows, left_out)
+    found = tables(rows, left_out, timed=cache is None)
     counts = ", ".join(f"{label} {count}" for label, count in rows[rows.method == ALL].group.value_counts().items())
     common.report(
         options.output / "ablation.md",

@@ -6,6 +6,7 @@ A constant stands beside its use, and the comment behind or above it begins with
 
     answer:  another value gives other estimates or p-values; the comment says why this one
     guard:   keeps arithmetic in range; ordinary data do not come near it
+    convention: another value gives other estimates, but this one is usual, or follows from a source
     precision: how finely something is computed; half or twice of it moves no answer by a tenth of a standard error
     memory:  bounds memory or time; no answer depends on it
     words:   when a sentence is said; no number depends on it
@@ -29,6 +30,7 @@ PAGE = CHECKOUT / "docs" / "choices.md"
 ROOMS = ("inputs", "kernels", "units", "work", "latents", "bases", "nulls", "answers", "questions")
 KINDS = {
     "answer": "What shapes an answer",
+    "convention": "What conventions and sources fix",
     "precision": "How finely something is computed",
     "guard": "What keeps arithmetic in range",
     "memory": "What bounds memory and time",
@@ -38,10 +40,9 @@ KINDS = {
 INTRODUCTION = """# Chosen constants
 
 Every numerical constant of the estimator, with the reason for its value; `scripts/choices.py` collects them from the
-sources, where each stands beside its use. What a caller can set is described with [`DINE`](api/estimator.md). Where a
-number comes in pairs, nothing happens up to the first, all of it from the second on, and in between in part: no answer
-hangs on a threshold. `benchmarks/sensitivity.py` halves and doubles them, one at a time, and says what that
-changes.
+sources, where each stands beside its use. What a caller can set is described with [`DINE`](api/estimator.md).
+`benchmarks/sensitivity.py` halves and doubles those of the first three tables, one at a time, and says what that
+changes: `benchmarks/results/sensitivity.md`.
 """
 
 

@@ -31,7 +31,7 @@ from scipy.special import ndtri, stdtr, stdtrit
 from pydine.serial import LongRun, expected, long_run
 from pydine.types import FloatArray, IntArray, RowArray
 
-SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
+SEED = 0  # convention: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
 FLIPPED = 0.4, 4  # answer: stretches of time that share a sign, times n^(2/3), and at least
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends

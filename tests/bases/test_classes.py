@@ -26,16 +26,15 @@ def fitted(latents):
     return MixtureBase().fit(latents)
 
 
-def without_classes(latents, monkeypatch):
-    monkeypatch.setattr(module, "MOST_CLASSES", 0)
-    return fitted(latents)
+def without_classes(latents):
+    return MixtureBase(classes=False).fit(latents)
 
 
 class TestEdges:
     @pytest.mark.parametrize("n", [300, 1000])
-    def test_they_predict_held_out_rows_better(self, n, monkeypatch):
+    def test_they_predict_held_out_rows_better(self, n):
         latents = latents_of(*blocks(n))
-        with_them, without = fitted(latents), without_classes(latents, monkeypatch)
+        with_them, without = fitted(latents), without_classes(latents)
         assert with_them.held_out.mean() > without.held_out.mean() + 0.03
         assert abs(with_them.value - BLOCKS) < abs(without.value - BLOCKS)
         assert with_them.classes > 0.8

@@ -91,7 +91,7 @@ class TestAddition:
         """The neighbours of some of the rows say nearly what those of all rows say."""
         base = MixtureBase().fit(latents := latents_of(*tiles(1500)))
         whole = completed(base, latents).value
-        monkeypatch.setattr("pydine.bases.neighbours.MOST_ASKED", 500)
+        monkeypatch.setattr("pydine.bases.neighbours.ENOUGH_ROWS", 500)
         assert completed(base, latents).value == pytest.approx(whole, abs=0.05)
 
 

@@ -29,7 +29,7 @@ def found(choices):
 def test_every_number_says_what_it_is_and_why(found):
     assert len(found) > 50
     silent = [f"{c.file}: {c.names}" for c in found if not c.kind or (c.kind != "fact" and not c.reason)]
-    assert silent == [], "begin the comment with answer:, guard:, memory: or fact:"
+    assert silent == [], "begin the comment with answer:, convention:, precision:, guard:, memory: or fact:"
 
 
 def test_the_page_is_that_of_the_sources(choices, found):

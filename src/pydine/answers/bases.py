@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # the paper's flows are imported only where they are used
 
 FittedFlow: TypeAlias = "tuple[RankFlow | PaperFlow, Latents]"
 
-RESOLVED = 1.0 / 3.0  # answer: power of the number of rows by which they show details of a density (Scott 1979)
+RESOLVED = 1.0 / 3.0  # convention: power of the number of rows by which they show details of a density (Scott 1979)
 
 
 class Part(NamedTuple):

@@ -27,7 +27,7 @@ from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.estimate import closed_form, entropy_bound, fit_mixed, has_many
 from pydine.bases.kinds.ratios import MixedModels
 from pydine.bases.learning import between, with_unlearned
-from pydine.inputs.kinds import LEAST_BULK, Kind, atoms_of, kind_of
+from pydine.inputs.kinds import OWN_ROWS, Kind, atoms_of, kind_of
 from pydine.inputs.table import Question, Table
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.flows import Latents
@@ -299,7 +299,7 @@ def _apart(question: Question, sides: Sequence[str]) -> tuple[Question, Question
         which = np.searchsorted(atoms, table.columns[i]).clip(0, max(len(atoms) - 1, 0))
         is_atom = atoms[which] == table.columns[i] if len(atoms) else np.zeros(table.n_samples, dtype=np.bool_)
         bulk = np.flatnonzero(~is_atom)
-        if not len(atoms) or len(bulk) < LEAST_BULK + len(question.given):
+        if not len(atoms) or len(bulk) < OWN_ROWS + len(question.given):
             continue
         codes = np.where(is_atom, which, len(atoms)).astype(np.float64)
         return (

@@ -15,7 +15,7 @@ from pydine.latents.functions import FARTHEST_SCORE
 from pydine.types import FloatArray
 from pydine.units.rows import SEED
 
-REPLICATES = 5  # answer: datasets that are generated; the error of their mean is about half of their deviation
+REPLICATES = 5  # precision: datasets that are generated; the error of their mean is about half of their deviation
 
 
 def replicates(flow: RankFlow, latents: Latents) -> list[Question]:

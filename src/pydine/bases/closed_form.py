@@ -13,9 +13,9 @@ from pydine.latents.directions import BEYOND
 from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
-# answer: for larger samples the bias from ranks is simulated with this many rows and scaled, since it falls as 1/n.
-MOST_BIAS_ROWS = 10_000
-BIAS_REPLICATES = 16  # answer: bootstrap replicates: their Monte Carlo error is a tenth of a standard error
+# precision: for larger samples the bias from ranks is simulated with this many rows and scaled, since it falls as 1/n.
+ENOUGH_ROWS = 10_000
+BIAS_REPLICATES = 16  # precision: bootstrap replicates: their Monte Carlo error is a tenth of a standard error
 SMALLEST_VARIANCE = 1e-10  # guard: of a latent, or of a combination of latents; less is rounding
 
 
@@ -163,7 +163,7 @@ def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffe
         squares = adjusted_canonical_correlations(covariance, dx, dof)[0]
         bias, inflation = _on_curve(np.sqrt(squares), n)
         return RankEffect(float(bias[0]), float(inflation[0]))
-    rows, replicates, rng = min(n, MOST_BIAS_ROWS), BIAS_REPLICATES, np.random.default_rng([dx, len(covariance) - dx])
+    rows, replicates, rng = min(n, ENOUGH_ROWS), BIAS_REPLICATES, np.random.default_rng([dx, len(covariance) - dx])
     factor = np.linalg.cholesky(without_chance(covariance, dx, dof))
     table = ndtri(np.arange(1, rows + 1) / (rows + 1.0))
     scores = np.empty((len(factor), rows))
@@ -226,7 +226,7 @@ def wishart_error(dx: int, dy: int, dof: float, share: float = 0.0) -> float:
 # --- many pairs of columns at once ------------------------------------------------------------------------------------
 
 CURVE = np.tanh(np.linspace(0.0, 4.0, 17))  # correlations at which the effect of ranks is measured, 0 to 0.9993
-CURVE_ROWS = 25_000  # answer: drawn at each of them, at least; all pairs share the curve's Monte Carlo error
+CURVE_ROWS = 25_000  # precision: drawn at each of them, at least; all pairs share the curve's Monte Carlo error
 CURVES_KEPT = 16  # memory: one for each number of rows
 
 
@@ -298,7 +298,7 @@ class _RankCurve:
     def _measure(self, knots: NDArray[np.intp]) -> None:
         if not len(knots):
             return
-        rows = min(self._n, MOST_BIAS_ROWS)
+        rows = min(self._n, ENOUGH_ROWS)
         replicates = int(np.clip(CURVE_ROWS / rows, 32, 400))
         a, e = np.random.default_rng(rows).standard_normal((2, replicates, rows))
         scores = _row_scores(a)

@@ -9,9 +9,9 @@ latents, and larger where the dependence has fine structure. How large t is foll
 
 Where a base has learned a shape, and latents were sharpened by it, less is left (`with_hidden`).
 
-The three factors (LEFT, LEFT_BELOW, LEFT_ABOVE) are the same for both plain bases and all numbers of rows and columns.
+Both factors (LEFT, LEFT_ABOVE) are the same for both plain bases and all numbers of rows and columns.
 A grid of 900 settings was tried on eight simulated families other than those reported (benchmarks/interval_scores.py).
-Its best mean interval score was at 0.15, 0.05 and 0.15, where coverage was below one half for some numbers of rows and
+Its best mean interval score was at 0.15 and 0.15, where coverage was below one half for some numbers of rows and
 columns. Larger factors were chosen by judgement, for families that were not tried. That earlier intervals were too wide
 had been seen on the reported families.
 """
@@ -27,26 +27,16 @@ from pydine.bases.base import LogRatio
 from pydine.types import FloatArray
 
 STEP = 0.05  # guard: of the finite differences that approximate derivatives with respect to latents
-SENSITIVITY_ROWS = 300  # answer: over which the mean square of a derivative is taken
+SENSITIVITY_ROWS = 300  # precision: over which the mean square of a derivative is taken
 # answer: relative variance of the noise left in a latent for each nat that may be unlearned, and standard errors of
-# that: downwards (what both sides miss of z alike does not dilute) and upwards.
-LEFT, LEFT_BELOW, LEFT_ABOVE = 0.19, 0.1, 0.3
-# answer: of what may be hidden of a shape, the share that is put back, and by how much less of classes; and standard
-# errors downwards and upwards. The first two by mean absolute error, the others by mean interval score, on 24 shapes
-# other than those reported (benchmarks/own_shapes.py), on which 1.0 to 1.4, 0.5 to 1, 0.3 to 0.5 and 0.7 to 1 do about
-# as well.
-IN_SHAPES, OF_CLASSES, IN_SHAPES_BELOW, IN_SHAPES_ABOVE = 1.2, 0.75, 0.4, 0.8
-# answer: as LEFT_ABOVE, of shapes, in case that sharpening has failed: a checkerboard given z needs it; 0.05 to 0.2 do
-UNSHARPENED_ABOVE = 0.15
-STACK_ABOVE = 1.25  # answer: standard error of a stack's value upwards for each nat of optimism: chosen in the same way
+# that upwards.
+LEFT, LEFT_ABOVE = 0.19, 0.3
 # answer: standard error upwards of the information of classes, as a share of it, for each knot's share of the rows: too
 # little is said of rows that are less than a knot from an edge. A checkerboard, with three edges a side, needs it; on
 # the 24 shapes, which have fewer, 0 to 1.5 have the same mean interval score to one part in eighty.
 EDGE_ABOVE = 1.5
-# answer: weights, in the value, of this correction and of what estimates of generated data lose, and the factor on the
-# former's upper error: the best mean interval score among settings that cover 0.87 or more in every row of nine
-# families that are not reported.
-OF_OPTIMISM, OF_LOST, STILL_ABOVE = 0.5, 0.25, 0.75
+OF_CLASSES = 0.5  # answer: of what may be hidden of a shape, by how much less is hidden of classes; 0 to 1 do as well
+UNIFORM = 3.0**-0.5  # fact: the standard deviation of what may be anything from nothing to twice its mean, over that
 
 
 class Learned(NamedTuple):
@@ -85,7 +75,7 @@ class Learned(NamedTuple):
             The share of the rows over which an edge of classes extends, times the weight of classes.
         """
         missed = EDGE_ABOVE * edge * np.maximum(self.value, 0.0)
-        return self._replace(above=np.hypot(self.above, np.hypot(STACK_ABOVE * optimism, missed)))
+        return self._replace(above=np.hypot(self.above, np.hypot(optimism, missed)))
 
 
 def weighted(weights: Sequence[float], corrections: Sequence[Learned]) -> Learned:
@@ -160,7 +150,7 @@ def with_unlearned(
     )  # in nats for each column, if all that may be unlearned were noise
     diluted = d * saturated(hidden)
     inflation = 1.0 + LEFT * (1.0 + sensitivity) * unlearned / (1.0 + 2.0 * hidden)
-    return Learned(value + LEFT * diluted, LEFT * diluted, inflation, LEFT_BELOW * diluted, LEFT_ABOVE * diluted)
+    return Learned(value + LEFT * diluted, LEFT * diluted, inflation, UNIFORM * LEFT * diluted, LEFT_ABOVE * diluted)
 
 
 def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classes: float) -> Learned:
@@ -187,9 +177,9 @@ def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classe
     """
     hidden = np.asarray(0.5 * unlearned @ (squares / (1.0 + squares)))
     blurred = np.asarray(0.5 * unlearned @ squares)  # if latents had not been sharpened
-    added = IN_SHAPES * (1.0 - OF_CLASSES * classes) * hidden
-    above = np.hypot(IN_SHAPES_ABOVE * hidden, UNSHARPENED_ABOVE * saturated(blurred))
-    return Learned(value + added, added, np.ones(()), IN_SHAPES_BELOW * hidden, above)
+    added = (1.0 - OF_CLASSES * classes) * hidden
+    above = np.hypot(hidden, LEFT * saturated(blurred))  # in case that sharpening has failed
+    return Learned(value + added, added, np.ones(()), UNIFORM * added, above)
 
 
 class LearnedPairs(NamedTuple):
@@ -216,10 +206,10 @@ def relearned(learned: Learned, lost: FloatArray) -> Learned:
     were too plain to find at all, to which optimism points. So both count.
     """
     mean, noise = float(np.mean(lost)), float(np.std(lost, ddof=1) / np.sqrt(len(lost)))
-    added = OF_OPTIMISM * learned.added + OF_LOST * mean
-    doubt = np.hypot(OF_OPTIMISM * (mean - learned.added), OF_LOST * noise)
+    added = 0.5 * (learned.added + mean)
+    doubt = 0.5 * np.hypot(mean - learned.added, noise)
     # What is lost in relearning the fitted model may be lost once more in what that model has missed.
-    again = np.hypot(STILL_ABOVE * learned.above, OF_LOST * max(mean, 0.0))
+    again = np.hypot(learned.above, 0.5 * max(mean, 0.0))
     below, above = np.hypot(learned.below, doubt), np.hypot(again, doubt)
     return learned._replace(value=learned.value - learned.added + added, added=added, below=below, above=above)
 

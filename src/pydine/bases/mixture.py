@@ -24,12 +24,11 @@ from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray, must_fit
 from pydine.units.evidence import NEGLIGIBLE, evidence
 
-MOST_CLASSES = 16  # answer: more predict held-out rows no better, on 24 shapes other than those reported
 # answer: knots of a profile for the cube root of the number of rows, as for histograms (Scott 1979); 12 to 32 knots
 # predict 1000 held-out rows of the same shapes equally well.
 KNOTS = 2.2
-KNOT_ROWS = 0.5  # answer: rows that each knot counts in addition (Jeffreys 1946)
-CLASS_STEPS = 20  # answer: of EM for classes; 50 gain 0.001 nats a row with 400 rows, and less with more
+JEFFREYS = 0.5  # convention: rows that each knot counts in addition (Jeffreys 1946)
+ITERATIONS = 25  # answer: of EM, at most, for mixtures of Gaussians and of classes
 LEAST_DENSITY = 1e-3  # guard: of a class at a knot, at the start
 
 
@@ -73,7 +72,7 @@ class Classes:
         far = (scores - means.T[:, None]) ** 2 / variances[:, None]
         profiles = np.exp(0.5 * (scores**2 - far)) / np.sqrt(variances)[:, None] + LEAST_DENSITY
         found = cls(weights.copy(), np.ascontiguousarray(profiles / profiles.mean(axis=1, keepdims=True)))
-        fit_classes(rows, found.weights, found.profiles, KNOT_ROWS, CLASS_STEPS)
+        fit_classes(rows, found.weights, found.profiles, JEFFREYS, ITERATIONS)
         return found
 
     def log_ratio(self, rows: FloatArray, dx: int) -> FloatArray:  # noqa: ARG002 - as mixtures of Gaussians have it
@@ -84,7 +83,6 @@ class Classes:
 
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
-ITERATIONS = 50  # answer: of EM after each split, at most
 # answer: a mixture counts by what it and the next larger ones add to the smaller ones, so many in all
 LOOK_AHEAD = 3
 
@@ -243,7 +241,7 @@ class _Fold:
     def steps(self) -> Iterator[tuple[Model, ...]]:
         """Each of these mixtures and, where there are classes, those that start from its components."""
         for model in self.doublings():
-            if self.classes and len(model.weights) <= MOST_CLASSES:
+            if self.classes:
                 yield model, Classes.of(model.weights, model.means, model.covariances, self.rows)
             else:
                 yield (model,)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from pydine.bases.base import FittedBase, mean_and_error
+from pydine.bases.closed_form import ENOUGH_ROWS
 from pydine.bases.elliptical import places
 from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.neighbours import neighbours
@@ -23,7 +24,6 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 
 NEIGHBOURS = 4  # answer: fewer are noisier, more are more biased; chosen on ten shapes other than those reported
-MOST_ASKED = 10_000  # answer: rows whose neighbours are sought, to save time
 POINTS = -(3.0**-0.5), 3.0**-0.5  # fact: Gauss's two points between -1 and 1
 
 
@@ -56,7 +56,7 @@ def completed(base: FittedBase, latents: Latents, part: float = 1.0) -> FittedBa
     gain = base.value * base.shaped
     if latents.dimensions[:2] != (1, 1) or min(part, gain) <= 0.0 or not latents.rows.distinct:
         return base
-    spots, asked = places(latents.both), some_of(latents.outwards, MOST_ASKED)
+    spots, asked = places(latents.both), some_of(latents.outwards, ENOUGH_ROWS)
     radii, counts = neighbours(spots[0], spots[1], _ranks(latents.z), asked, NEIGHBOURS)
     alone, with_x, with_y, together = digamma(counts)
     inside = np.where(_tied(latents.z)[asked], together, digamma(NEIGHBOURS))

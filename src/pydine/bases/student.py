@@ -16,8 +16,11 @@ from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 from pydine.units.rows import some_of
 
-FEWEST_DEGREES, MOST_DEGREES = 0.5, 60.0  # answer: of freedom: from tails heavier than those of data to nearly Gaussian
-STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000  # answer: of EM for the correlation; rows that are enough for the degrees
+FEWEST_DEGREES, MOST_DEGREES = (
+    0.5,
+    60.0,
+)  # precision: of freedom: from tails heavier than those of data to nearly Gaussian
+STUDENT_STEPS, ROWS_FOR_DEGREES = 6, 5000  # precision: of EM for the correlation; rows that are enough for the degrees
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pydine.types import FloatArray, must_fit
 
 __all__ = ["Cut", "angle_kind", "around", "cut_of", "opened"]
 
-HARMONICS = 8  # answer: waves around the circle by which its emptiest place is found, each a little weaker
+HARMONICS = 8  # precision: waves around the circle by which its emptiest place is found, each a little weaker
 ROUNDED, DIGITS = 1e-9, 9  # guard: turns by which equal values may differ by rounding; digits of cosines that count
 
 

@@ -50,9 +50,12 @@ __all__ = [
 ]
 
 COARSE = 1.0 / 30.0  # answer: probability that two rows have the same value, from which on a column has steps
-FEW_ROWS = 10  # answer: with fewer, a value is no point mass, and a label does not stand by itself
-LEAST_BULK = 50  # answer: least rows beside point masses for these to be asked about apart
-ATOM_SHARE, ATOM_RATIO = 0.05, 10.0  # answer: rows of a point mass, as a share of all, and how many times the usual
+# answer: with fewer rows, or fewer times as many as are usual, a value is no point mass, and a label does not stand by
+# itself.
+FEW_ROWS = 10
+# answer: least rows for models of their own: of a part, beside point masses, for a yes/no question about labels.
+OWN_ROWS = 40
+ATOM_SHARE = 0.05  # answer: rows of a point mass, as a share of all
 MOST_LEVELS = 24  # answer: labels that are few: each has an indicator, and a yes/no question about it
 REPEATED = 3.0  # words: times that a label comes up on average, if it is none of an identifier
 
@@ -145,10 +148,10 @@ def atoms_of(column: FloatArray) -> FloatArray:
     """Point masses among the values of a column (n,) that hardly repeat otherwise, in order; none if all are steps."""
     values, counts = _counts(column)
     n, usual = counts.sum(), float(np.median(counts)) if len(counts) else 0.0
-    is_atom = counts >= max(FEW_ROWS, ATOM_SHARE * n, ATOM_RATIO * usual)
+    is_atom = counts >= max(FEW_ROWS * max(usual, 1.0), ATOM_SHARE * n)
     rest = counts[~is_atom]
     left = float(rest.sum())
-    if not is_atom.any() or left < max(LEAST_BULK, 0.1 * n):
+    if not is_atom.any() or left < max(OWN_ROWS, 0.1 * n):
         return values[:0]
     same = float((rest * (rest - 1.0)).sum() / (left * (left - 1.0)))
     return values[is_atom] if same <= COARSE else values[:0]

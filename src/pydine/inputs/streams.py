@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pydine.inputs.labels import Labels
 from pydine.types import FloatArray
 
-# answer: rows and bytes of a sample, at most: ranks err by 0.0016 then; a table that has no more is read as it is.
+# precision: rows and bytes of a sample, at most: ranks err by 0.0016 then; a table that has no more is read as it is.
 SAMPLE_ROWS, SAMPLE_BYTES = 1 << 20, 1 << 27
 BATCH_ROWS, BATCH_BYTES = 1 << 16, 1 << 26  # memory: that are gone through at a time, at most
 TEXT = ("string", "large_string")  # fact: Arrow's names of these types

@@ -19,7 +19,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 _f = np.float32
-# answer: bytes of a sum's accumulators, whose number affects its last digits: the widest vector there is, or two or
+# precision: bytes of a sum's accumulators, whose number affects its last digits: the widest vector there is, or two or
 # four narrower ones.
 LANE_BYTES = 64
 SQRT_HALF = 0.7071067811865476  # fact

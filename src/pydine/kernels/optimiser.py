@@ -14,8 +14,9 @@ from pydine.kernels.arithmetic import check, dot
 from pydine.kernels.compilation import compiled
 from pydine.kernels.likelihood import blocked_likelihood, prepared
 
-MEMORY = 12  # answer: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
-SUFFICIENT_DECREASE = 1e-4  # answer: of Armijo's rule, as in Nocedal and Wright (2006, section 3.1)
+# convention: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
+MEMORY = 12
+SUFFICIENT_DECREASE = 1e-4  # convention: of Armijo's rule, as in Nocedal and Wright (2006, section 3.1)
 
 _part = compiled(inlined=True)
 

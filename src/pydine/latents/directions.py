@@ -16,8 +16,8 @@ from pydine.inputs.checks import MOST_DIRECTIONS
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, must_fit
 
-# answer: deviations of the largest eigenvalue of noise, or canonical correlation of chance, beyond its mean, from which
-# on one stands out: that of one sample in two hundred does (Tracy and Widom 1996).
+# convention: deviations of the largest eigenvalue of noise, or canonical correlation of chance, beyond its mean, from
+# which on one stands out: that of one sample in two hundred does (Tracy and Widom 1996).
 BEYOND = 2.4
 LEAST_NOISE = 0.1  # guard: least deviation of a column's noise, which is divided by
 LEAST_VARIANCE = 1e-10  # guard: of a direction, in scores: copies and combinations of columns have less

@@ -16,20 +16,21 @@ from pydine.types import FloatArray, must_fit
 from pydine.units.rows import SEED, Arrangement, outwards, some_of
 from pydine.units.rungs.linear import additive
 
-# answer: number of bumps around rows of z; the shares of degrees of freedom in `projection` limit how many are used.
+# precision: number of bumps around rows of z; the shares of degrees of freedom in `projection` limit how many are used.
 BUMPS_PER_COLUMN, MOST_BUMPS = 80, 400
 # answer: in scores, of functions of one column; bumps are wider by the square root of the number of columns, as the
 # distance between rows is.
 LENGTHSCALE = 2.0 / 3.0
-# answer: cosines along each column, of which the slowest goes from 1 to -1 over +-4, the scores of 10,000 rows.
+# precision: cosines along each column, of which the slowest goes from 1 to -1 over +-4, the scores of 10,000 rows.
 COLUMN_WAVES, HALF_PERIOD = 8, 4.0
-# answer: with more than MOST_UNITS units, SKETCHES random combinations of what they learned are used, to save time.
+# precision: with more than MOST_UNITS units, SKETCHES random combinations of what they learned are used, to save time.
 MOST_UNITS, SKETCHES = 40, 200
 # answer: most functions of a kind, beside the number of rows; a kind with more is left out. Of more functions than rows
 # can tell apart, the order of choice alone would say which are used. The number saves time: all pairs of 60 columns.
 MOST_FUNCTIONS = 1800
-# answer: the cubes of z are always used if they and z take at most this share of the rows' degrees of freedom.
-CUBIC_SHARE = 0.05
+# answer: a small share of the rows' degrees of freedom: the cubes of z are always used if they and z take no more, and
+# functions of z beyond the first share of them are taken in such steps (`projection`).
+STEP_SHARE = 0.1
 FARTHEST_SCORE = 10.0  # guard: scores are clipped to it; no sample reaches it
 
 
@@ -114,7 +115,7 @@ class FunctionsOfZ:
         seen = Arrangement.beside(z, z[:0] if sides is None else sides)
         arranged = seen(z)
         centres = arranged[:, some_of(outwards(arranged), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
-        return cls(dz, 1 + 2 * dz <= CUBIC_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
+        return cls(dz, 1 + 2 * dz <= STEP_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
 
     @property
     def n_always(self) -> int:

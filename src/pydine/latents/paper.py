@@ -37,12 +37,12 @@ class PaperSettings:
     seed : int
     """
 
-    hidden_units: int = 4  # answer: the paper's
-    components: int = 16  # answer: the paper's
-    iterations: int = 2000  # answer: most steps; early stopping comes first
-    patience: int = 100  # answer: the held-out likelihood fluctuates from step to step
-    held_out: float = 0.2  # answer: one row in five
-    seed: int = 0  # answer: the paper's networks start at random
+    hidden_units: int = 4  # convention: the paper's
+    components: int = 16  # convention: the paper's
+    iterations: int = 2000  # convention: most steps; early stopping comes first
+    patience: int = 100  # convention: the held-out likelihood fluctuates from step to step
+    held_out: float = 0.2  # convention: one row in five
+    seed: int = 0  # convention: the paper's networks start at random
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def _needs_indicators(column: FloatArray, kind: Kind) -> bool:
 
 
 FEW_TIES = 0.01  # answer: share of the rows that may be tied without harm to a density
-LARGEST_SHIFT = 0.45  # answer: share of the gap to the next value: less than half, so that values stay in order
+LARGEST_SHIFT = 0.45  # guard: share of the gap to the next value: less than half, so that values stay in order
 
 
 def without_ties(question: Question) -> Question:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 from scipy.special import ndtr, ndtri
 
-from pydine.latents.functions import FunctionsOfZ
+from pydine.latents.functions import STEP_SHARE, FunctionsOfZ
 from pydine.latents.triangular import solve_lower
 from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, must_fit
@@ -31,13 +31,13 @@ from pydine.units.evidence import counted
 
 # answer: shares of the rows' degrees of freedom. Where z acts non-linearly, functions of z take up to FIRST_SHARE; and
 # more, in steps and up to twice as many, as long as both sides still depend on the functions of the last step.
-FIRST_SHARE, STEP_SHARE = 1.0 / 3.0, 0.1
+FIRST_SHARE = 1.0 / 3.0
 # convention: level at which both sides have to depend on the first functions for z to act non-linearly
 LEVEL = 0.05
 # answer: in a softened projection, functions are shrunk in blocks: first those that are always used, then this many,
 # twice as many, and so on.
 FIRST_BLOCK = 8
-# answer: most standard errors by which the functions left out may bias a correlation, under the prior.
+# precision: most standard errors by which the functions left out may bias a correlation, under the prior.
 NEGLIGIBLE_BIAS = 1e-3
 SMALLEST_REMAINDER = 1e-8  # guard: a function is left out if the others explain all but this share of it
 # memory: larger blocks are allocated anew each time, which takes longer than the arithmetic.

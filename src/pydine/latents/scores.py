@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from pydine.kernels.normal import rank_scores
 from pydine.types import FloatArray, must_fit
-from pydine.units.evidence import ROWS_EACH
 
-# answer: beyond the sample the map is a line, with the mean slope over this outer share of the values, and over at
-# least this many of them.
-OUTER_SHARE = 0.05
-# answer: knots of a thinned map, evenly spaced over the values, and at either end, where all are kept: every thirtieth
-# of a million rows. Between knots scores err by about six ranks, while their sampling error is about a thousand ranks.
+# precision: knots of a thinned map, evenly spaced over the values, and at either end, where all are kept: every
+# thirtieth of a million rows. Between knots scores err by about six ranks; their sampling error is about a thousand.
 KNOTS, END_KNOTS = 1 << 15, 1 << 11
 FARTHEST_SPANS = 1e300  # guard: most distance of a row beyond the sample, in units of the span of the outer values
 
@@ -61,7 +58,7 @@ class ScoreMap:
     def __call__(self, column: FloatArray) -> FloatArray:
         """Map new rows, shape (m,), to scores, shape (m,)."""
         mapped: FloatArray = np.interp(column, self.values, self.scores)
-        edge = min(len(self.values) - 1, max(int(ROWS_EACH), int(OUTER_SHARE * len(self.values))))
+        edge = min(len(self.values) - 1, math.isqrt(len(self.values)))
         for inner, outer in ((edge, 0), (-1 - edge, -1)):
             rise, span = (a[outer] - a[inner] for a in (self.scores, self.values))
             excess = column - self.values[outer]

@@ -29,7 +29,7 @@ MADE_BYTES = (
     64 << 20
 )  # memory: of latents that a workshop for tests keeps, for the next question given the same columns
 A_FIT = 10.0  # memory: a unit takes so many times as long to fit as its latents to make
-SPARE_DOF = 10  # answer: degrees of freedom that functions of z, and folds, leave beside one for each latent
+SPARE_DOF = 10  # guard: degrees of freedom that functions of z, and folds, leave beside one for each latent
 
 
 class Made(NamedTuple):

@@ -22,7 +22,7 @@ MOST_ROWS = 1e9  # guard: what is asked for is refused if it needs more rows
 LEAST_INFORMATION, MOST_INFORMATION = 1e-9, 20.0  # guard: between which what is detectable is looked for, in nats
 STEPS = 60  # guard: quantiles of each statistic over which the power is averaged
 SLOWEST = 0.809  # fact: squared correlation of the slowest waves of two normal columns, over that of the columns
-GIVEN_DOF = 3.5  # answer: degrees of freedom that projecting functions of a given column out takes: 3.4 to 3.6
+GIVEN_DOF = 3.5  # convention: degrees of freedom that projecting functions of a given column out takes: 3.4 to 3.6
 
 
 def power_of(information: float, rows: float, dimensions: tuple[int, int, int], alpha: float, statistic: str) -> float:

@@ -17,9 +17,9 @@ from scipy.special import ndtr, ndtri
 from pydine.types import FloatArray
 
 DEGREE = 4  # answer: highest frequency: shapes with up to this many turns are detected
-LEVEL = 0.05  # answer: family-wise error rate: the probability of finding any pair if all are Gaussian
-GRID = 65  # answer: correlations from 0 to 1 at which a Gaussian copula's moments are tabulated
-NODES = 128  # answer: of the quadrature, evenly spaced ranks
+LEVEL = 0.05  # convention: family-wise error rate: the probability of finding any pair if all are Gaussian
+GRID = 65  # precision: correlations from 0 to 1 at which a Gaussian copula's moments are tabulated
+NODES = 128  # precision: of the quadrature, evenly spaced ranks
 SMALLEST_VARIANCE = 1e-3  # guard: of the terms of a moment; for a near-perfect correlation it vanishes
 
 

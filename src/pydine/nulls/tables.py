@@ -26,10 +26,10 @@ from pydine.types import FloatArray, IntArray
 from pydine.units.rows import equal_rows, row_marks
 
 ROUNDING = 1e-7  # guard: relative differences of G that are due to rounding
-GRID = 512  # answer: places from 0 to the observed G on which distributions are added up: errors of a 500th of G
+GRID = 512  # precision: places from 0 to the observed G on which distributions are added up: errors of a 500th of G
 LEAST_ROWS = 2.0  # answer: rows for each degree of freedom of a table; with fewer, counts are 0 and 1
 ROUNDS = 2  # guard: of telling codes apart; what is the same after two is so in effect
-DENSE = 30.0  # answer: variance of a count from which on its part of G is chi-squared
+DENSE = 30.0  # precision: variance of a count from which on its part of G is chi-squared
 
 
 @dataclass(frozen=True, eq=False)

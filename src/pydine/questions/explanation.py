@@ -28,7 +28,7 @@ __all__ = ["explained", "why"]
 
 MOST_STEPS = 4  # fact: columns that are named one by one
 MOST_POINTS = 2000  # fact: rows of a partial plot
-CLOSE = 1.0  # answer: standard errors from what all columns leave, within which the columns so far have taken it over
+CLOSE = 1.0  # convention: standard errors from what all columns leave, within which fewer do as well (Breiman 1984)
 
 
 def why(

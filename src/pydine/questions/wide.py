@@ -30,6 +30,7 @@ from pydine.disk import replacing
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kind, Kinds
 from pydine.inputs.reading import Variables, read_variables
+from pydine.inputs.streams import SAMPLE_BYTES
 from pydine.nulls.pvalues import LARGEST_CORRELATION
 from pydine.nulls.tiles import Tiles
 from pydine.questions.streamed.refining import sample_of, warn_sampled
@@ -41,7 +42,6 @@ from pydine.work.execution import arrivals
 from pydine.work.threads import one_thread
 
 TILE = 512  # memory: columns on each side
-MOST_BYTES = 1 << 28  # answer: of a table that is not in memory; of a larger one a sample of the rows is read
 ROWS_OF_A_GROUP = 1 << 17  # memory: pairs that are written at a time
 ROUNDING = 1e-9  # guard: what a bound is widened by
 FEWEST_FORGOTTEN = 1 << 16  # memory: pairs that are kept without a look at the bound
@@ -117,7 +117,7 @@ def wide_information(
     """
     _check(alpha, threshold)
     settings = Settings(base="gaussian", n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
-    sample, said = sample_of(data, None, nan_policy, MOST_BYTES), Dependence(clusters, time, weights=weights)
+    sample, said = sample_of(data, None, nan_policy, SAMPLE_BYTES), Dependence(clusters, time, weights=weights)
     if sample is not None:
         said.refused("for streamed tables")
     variables = read_variables(data if sample is None else sample.columns, given, None, nan_policy, kinds, said)

@@ -8,6 +8,7 @@ target clearly follows are columns of the expansion, beside the levels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -15,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.types import FloatArray, IntArray, must_fit
-from pydine.units.evidence import ROWS_EACH
+from pydine.units.evidence import ROWS_PER_VALUE
 
 DIGITS = 12  # guard: of cosines, whose last digits differ between processors
 # answer: most values of a code, and most codes that are summed, as 3^9 signs are tried.
 MOST_VALUES, MOST_CODES = 6, 9
-MODULI = ((2, 1), (3, 1), (4, 1), (5, 1), (5, 2))  # answer: moduli up to 5, and multiples that are not of a smaller one
+# Moduli that values can tell apart, and multiples that are not of a smaller one.
+MODULI = tuple((m, h) for m in range(2, MOST_VALUES) for h in range(1, m // 2 + 1) if math.gcd(m, h) == 1)
 CLEARLY = 1e-3  # answer: chance that any sum is taken for one that the target follows, though it follows none
-MOST_SUMS = 4  # answer: most sums for one target; what follows more of them is noise to any test
+MOST_SUMS = 16  # guard: most sums for one target; what follows so many of them is noise to any test
 ROWS_AT_ONCE = 1 << 12  # memory: rows of which sums are tried at a time
 SMALLEST_VARIANCE = 1e-12  # guard: of what is left of the target
 
@@ -60,7 +62,7 @@ class Sums:
     def of(cls, context: FloatArray) -> Sums:
         """The codes of a context (c, n), without sums; its columns have their canonical signs already."""
         found = [(i, *np.unique(column, return_counts=True)) for i, column in enumerate(context) if _is_coarse(column)]
-        codes = [(i, v) for i, v, counts in found if 2 <= len(v) <= MOST_VALUES and counts.min() >= ROWS_EACH]
+        codes = [(i, v) for i, v, counts in found if 2 <= len(v) <= MOST_VALUES and counts.min() >= ROWS_PER_VALUE]
         return cls(tuple(i for i, _ in codes), tuple(tuple(v.tolist()) for _, v in codes))
 
     def __call__(self, context: FloatArray) -> FloatArray:

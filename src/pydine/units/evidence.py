@@ -24,8 +24,8 @@ from pydine.types import FloatArray
 # answer: nats that a richer model has to gain to count as much as a plainer one, so that independent data stay at zero.
 # 2 to 8 do equally well on 24 shapes other than those reported; with less, one independent sample in a hundred is not.
 PRIOR = 6.0
-# answer: rows that anything learned needs for each value, as a table does for its cells (Cochran 1954)
-ROWS_EACH = 5.0
+# convention: rows that anything learned needs for each value, as a table does for its cells (Cochran 1954)
+ROWS_PER_VALUE = 5.0
 # answer: of two models, the one whose weight is smaller than this does not count, and need not be fitted any further;
 # from there on its weight rises.
 LEAST = 0.1

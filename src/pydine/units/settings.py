@@ -36,11 +36,11 @@ class LadderSettings:
     """
 
     networks: int = 2  # answer: different starts, of which one may end in a poor local optimum
-    wide_networks: int = 0  # answer: the flow base asks for them; the maps given z do not need shapes
+    wide_networks: int = 0  # fact: the flow base asks for them; the maps given z do not need shapes
     hidden_units: int = 8  # answer: held-out likelihoods of 4, 8 and 16 hardly differ except for clusters and rings
     components: int = 2  # answer: enough for skewness and heavy tails; the mixture of rungs has more
     weight_decay: float = LINEAR_PRECISION
-    iterations: int = 500  # answer: most steps; early stopping ends most networks sooner
+    iterations: int = 500  # precision: most steps; early stopping ends most networks sooner
     folds: int = 3  # answer: two thirds of the rows to learn from, and three models to average
     max_rows: int = 30_000  # answer: to save time; further rows are mapped and counted, but not learned from
     without: tuple[str, ...] = ()  # fact: nothing is left out but in measurements

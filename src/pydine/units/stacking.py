@@ -12,7 +12,8 @@ from pydine.units.evidence import without_traces
 from pydine.units.rows import Arrangement
 from pydine.units.unit import FittedUnit, Model
 
-DERIVATIVES = 2.0  # answer: that the effect of the context is assumed to have, for the rate of learning (Stone 1982)
+# convention: that the effect of the context is assumed to have, for the rate of learning (Stone 1982)
+DERIVATIVES = 2.0
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from pydine.bases.kinds.looks import dependent
 from pydine.bases.kinds.parts import Parts, label_by_label, on_either_side
 from pydine.bases.kinds.ratios import MixedModels, MixedRatio, ratio_of
 from pydine.bases.kinds.segments import segmented
-from pydine.bases.learning import saturated
+from pydine.bases.learning import UNIFORM, saturated
 from pydine.kernels.mixing import mixture_log_density
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.conditionals import Conditional, Context
@@ -41,14 +41,15 @@ from pydine.types import FloatArray
 LATENT = ", by latents"
 ALONE = "x given y, alone", "y given x, alone"
 EXCHANGED = {"x given y": "y given x", "y given x": "x given y"}
-# answer: a correction for what is still to be learned, and its standard errors downwards and upwards, each as a share
-# of the optimism (in-sample less held-out mean log-ratio). The median error is 0 on eleven families of our own, given
-# nothing, labels, and numbers whose effect changes at one place, at two, or smoothly.
-UNLEARNED = 0.1, 0.35, 1.0
-# answer: likewise, as shares of what z may still hide (`blur`). Least squares of relative errors, on six families of
-# our own with smooth and sharp shapes, given one number, two, five, labels, or one that exchanges labels at a place.
-BLURRED = 0.4, 0.35, 0.5
-LEVEL = 0.95  # answer: of intervals, at which the standard error downwards from a bound is exact: the usual one
+# answer: a correction for what is still to be learned, and its standard error downwards, as shares of the optimism
+# (in-sample less held-out mean log-ratio), which is the standard error upwards. The median error is 0 on eleven
+# families of our own, given nothing, labels, and numbers whose effect changes at one place, at two, or smoothly.
+UNLEARNED = 0.1, 0.35
+# answer: likewise, as a share of what z may still hide (`blur`), and its standard error upwards. Least squares of
+# relative errors, on six families of our own with smooth and sharp shapes, given one number, two, five, labels, or one
+# that exchanges labels at a place.
+BLURRED = 0.4, 0.5
+LEVEL = 0.95  # convention: of intervals, at which the standard error downwards from a bound is exact: the usual one
 SMALLEST_SPREAD = 1e-12  # guard: of log-ratios, which is divided by
 MOST_TARGETS = 3  # answer: most columns of a side that is still predicted where the other side has fewer
 
@@ -256,11 +257,11 @@ def balanced(
     unlearned, noise = max(optimism, 0.0), float(saturated(np.asarray(blurred)))
     effect = sampling.effect(rows)[0]
     variance = (float(rows.var()) * variance_inflation(held_out, mean) + share * unlearned) * effect / len(rows)
-    left, below, above = (np.array(pair) for pair in zip(UNLEARNED, BLURRED, strict=True))
+    added = UNLEARNED[0] * unlearned, BLURRED[0] * noise
     return (
-        float(mean + left @ [unlearned, noise]),
-        float(np.sqrt(variance + below**2 @ [optimism**2, noise**2])),
-        float(np.sqrt(above**2 @ [unlearned**2, noise**2])),
+        mean + sum(added),
+        float(np.sqrt(variance + (UNLEARNED[1] * optimism) ** 2 + (UNIFORM * added[1]) ** 2)),
+        float(np.hypot(unlearned, BLURRED[1] * noise)),
     )
 
 

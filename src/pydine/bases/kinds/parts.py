@@ -16,17 +16,17 @@ import numpy as np
 
 from pydine.bases.kinds.looks import apart
 from pydine.bases.kinds.tables import Codes, codes_of
+from pydine.inputs.kinds import OWN_ROWS
 from pydine.kernels.mixing import smooth_step
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
-from pydine.latents.kinds.nominal import SPLIT_ROWS
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
 from pydine.types import FloatArray
 from pydine.units.rows import signs
 
 CUTS = 16  # answer: groups of equal size between which a column of z may be cut
-FINE_CUTS = 128  # answer: places on either side of the best cut among which it is refined: all for 2000 rows
+FINE_CUTS = 128  # precision: places on either side of the best cut among which it is refined: all for 2000 rows
 MOST_CUT = 4  # answer: most columns of z for a cut to be sought: among many, one would be found by chance
 COARSE = 4  # answer: groups into which the values of each column are binned to seek a cut
 DIGITS = 9  # guard: decimals of gains that are compared: those that differ by rounding are equal, the middle one wins
@@ -104,7 +104,7 @@ def on_either_side(
 
 def _trusted(columns: MixedColumns, maker: MixedMaker, part: Codes) -> float:
     """How far separate models of parts (n,) count: as far as these have rows, and are `apart`."""
-    trust = smooth_step(float(np.bincount(part).min()), SPLIT_ROWS, 2.0 * SPLIT_ROWS)
+    trust = smooth_step(float(np.bincount(part).min()), OWN_ROWS, 2.0 * OWN_ROWS)
     if trust == 0.0 or part.max() == 0:
         return 0.0
     latents = maker.latents(columns)
@@ -171,7 +171,7 @@ def best_cut(columns: MixedColumns, numbers: Sequence[Column]) -> tuple[float, C
         scores = oriented[id(column)]
         order = np.argsort(scores, kind="stable")
         places = np.unique(np.searchsorted(scores[order], scores[order][n * np.arange(1, CUTS) // CUTS]))
-        places = places[(places >= SPLIT_ROWS) & (places <= n - SPLIT_ROWS)]
+        places = places[(places >= OWN_ROWS) & (places <= n - OWN_ROWS)]
         for place in sorted(places, key=lambda place: (abs(2 * place - n), place)):
             left = np.bincount(joint[order[:place]], minlength=int(joint.max()) + 1).astype(np.float64)
             gain = round(_difference(left, np.bincount(joint) - left), DIGITS)
@@ -186,7 +186,7 @@ def refined(scores: FloatArray, joint: Codes, place: int) -> int:
     n, width = len(scores), len(scores) // CUTS
     offsets = max(width // FINE_CUTS, 1) * np.arange(-FINE_CUTS, FINE_CUTS + 1)
     places = place + offsets[np.argsort(np.abs(offsets), kind="stable")]
-    places = places[(np.abs(places - place) <= width) & (places >= SPLIT_ROWS) & (places <= n - SPLIT_ROWS)]
+    places = places[(np.abs(places - place) <= width) & (places >= OWN_ROWS) & (places <= n - OWN_ROWS)]
     places = places[scores[places - 1] < scores[places]]
     if not len(places):
         return place

@@ -24,8 +24,8 @@ from pydine.latents.kinds.question import MixedColumns
 from pydine.sampling import HeldOut
 from pydine.types import FloatArray, RowArray
 
-# answer: bins of a number between which it may be cut: twice as many gain little with 2000 rows. An odd number, so that
-# no rank lies between two of them.
+# precision: bins of a number between which it may be cut: twice as many gain little with 2000 rows. An odd number, so
+# that no rank lies between two of them.
 PLACES = 255
 SEGMENTS, CLEARED = "segments", "segments, cleared"
 CUTS = 8.0  # answer: expected number of cuts: for shapes of our own, held-out likelihoods hardly differ from 4 to 16

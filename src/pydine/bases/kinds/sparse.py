@@ -31,7 +31,7 @@ from pydine.bases.kinds.tables import (
 from pydine.types import FloatArray, IntArray
 from pydine.units.evidence import PRIOR
 
-# answer: least factor of a cell beside 0, and places of the grid for each nat: by judgement, fine beside Poisson counts
+# precision: least factor of a cell beside 0, and places of the grid for each nat: fine beside Poisson counts
 LOWEST, PER_NAT = 0.02, 6
 NOTHING = 1e-4  # guard: the factor that stands for 0, which has no logarithm
 MERGED = 20.0  # guard: expected counts that differ by less than one part in so many count as equal

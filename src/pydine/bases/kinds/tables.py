@@ -16,7 +16,7 @@ from scipy.special import gammaln
 
 from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray
-from pydine.units.evidence import ROWS_EACH
+from pydine.units.evidence import ROWS_PER_VALUE
 
 Codes = NDArray[np.intp]
 
@@ -134,7 +134,7 @@ def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
     plug_in = float(counts @ table.ratios / n)
     bound = min(_conditional(with_x, in_z), _conditional(with_y, in_z)) / n
     bias = 0.0 if table.determined else _bias(table.cell, counts, with_x, with_y, in_z) / n
-    trust = smooth_step(rows_per_cell(x, y, z), 1.0, ROWS_EACH)
+    trust = smooth_step(rows_per_cell(x, y, z), 1.0, ROWS_PER_VALUE)
     return TableFit(min(plug_in - bias, bound), table_error(table), table.ratios[table.seen], trust)
 
 

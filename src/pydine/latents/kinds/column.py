@@ -32,11 +32,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.inputs.kinds import Kind
+from pydine.inputs.kinds import MOST_LEVELS, Kind
 from pydine.types import FloatArray, IntArray, RowArray, must_fit
 from pydine.units.unit import FittedUnit
 
-PLACES = 24  # answer: places of a number, or groups of steps, over which a column is averaged
+# Places of a number, or groups of steps, over which a column is averaged: as many as there are steps by themselves.
+PLACES = MOST_LEVELS
 LEAST_CHANCE = 1e-300  # guard: for a probability to have a logarithm
 
 Place = tuple[str, int]  # of a column: "x", "y" or "z", and its position among the question's columns there

@@ -8,16 +8,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.inputs.kinds import MOST_LEVELS, Kind
+from pydine.inputs.kinds import MOST_LEVELS, OWN_ROWS, Kind
 from pydine.kernels.normal import normal_quantile
 from pydine.latents.kinds.column import Alternatives, Cells, Column, Piece, Residual
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray, must_fit
-from pydine.units.evidence import ROWS_EACH
+from pydine.units.evidence import ROWS_PER_VALUE
 from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
-
-SPLIT_ROWS = 40  # answer: least rows for a yes/no question about labels, and for models of a part of the rows
 
 
 class NominalColumn(Column):
@@ -38,7 +36,7 @@ class NominalColumn(Column):
         self._splits = [
             k
             for k in range(min(len(counts) - 1, MOST_LEVELS))
-            if after[k] >= SPLIT_ROWS and min(counts[k], after[k + 1]) >= ROWS_EACH
+            if after[k] >= OWN_ROWS and min(counts[k], after[k + 1]) >= ROWS_PER_VALUE
         ] or [0]
         self._cuts = {k: float(normal_quantile(np.array([counts[k] / after[k]]))[0]) for k in self._splits}
         labels = range(min(len(counts), MOST_LEVELS)) if len(counts) > 2 else range(1)

@@ -20,7 +20,7 @@ from pydine.latents.kinds.conditionals import Conditional, Context
 from pydine.sampling import INDEPENDENT
 from pydine.sampling import Rows as Sampling
 from pydine.types import FloatArray, RowArray
-from pydine.units.evidence import ROWS_EACH
+from pydine.units.evidence import ROWS_PER_VALUE
 from pydine.units.ladder import LadderSettings
 from pydine.units.rows import View, column_order, outwards, signs
 
@@ -140,7 +140,7 @@ class MixedColumns:
         if self.cells is None or not column.is_discrete:
             return False
         levels = len(np.unique(column.values)) * (int(self.cells.max()) + 1)
-        return self.n_rows >= ROWS_EACH * levels
+        return self.n_rows >= ROWS_PER_VALUE * levels
 
     def residuals(self, column: Column, fitted: Conditional | None) -> list[Residual]:
         """Residuals of a column given z: by fitted units or, without them, by frequencies."""

@@ -17,10 +17,10 @@ from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Table
 from pydine.latents.scores import ScoreMap
 from pydine.nulls.features import cosines
+from pydine.nulls.screening import DEGREE
 from pydine.questions.graphs.skeleton import Given, Pair
 from pydine.types import FloatArray
 
-FUNCTIONS = 4  # answer: of a column: as many shapes as an order of sets needs to tell
 RIDGE = 1e-3  # guard: of variances, so that copies of columns leave equations that can be solved
 
 
@@ -46,14 +46,14 @@ class Likely:
     def _products(self) -> FloatArray:
         """Mean products of all functions of all columns, shape (p, p, K, K)."""
         p, n = self._columns.shape
-        functions = np.zeros((p, FUNCTIONS, n))
+        functions = np.zeros((p, DEGREE, n))
         for i, (column, kind) in enumerate(zip(self._columns, self._kinds, strict=True)):
             there = np.isfinite(column)
             if np.ptp(column[there]) > 0.0:
                 functions[i][:, there] = _functions_of(column[there], kind)
-        flat = functions.reshape(p * FUNCTIONS, n)
-        products: FloatArray = (flat @ flat.T / n).reshape(p, FUNCTIONS, p, FUNCTIONS).transpose(0, 2, 1, 3)
-        return products + RIDGE * np.eye(p)[:, :, None, None] * np.eye(FUNCTIONS)
+        flat = functions.reshape(p * DEGREE, n)
+        products: FloatArray = (flat @ flat.T / n).reshape(p, DEGREE, p, DEGREE).transpose(0, 2, 1, 3)
+        return products + RIDGE * np.eye(p)[:, :, None, None] * np.eye(DEGREE)
 
     def __call__(self, pair: Pair, sets: Sequence[Given]) -> FloatArray:
         """The dependence of a pair that sets of one size leave: squared correlations less those of chance, (m,)."""
@@ -65,9 +65,9 @@ class Likely:
         across = _joint(self._products[given[:, :, None], np.array(ends)[None, None, :]])
         left: FloatArray = of_ends - across.transpose(0, 2, 1) @ np.linalg.solve(within, across)
         scales = np.sqrt(np.maximum(np.einsum("mkk->mk", left), RIDGE))
-        correlations = left[:, :FUNCTIONS, FUNCTIONS:] / scales[:, :FUNCTIONS, None] / scales[:, None, FUNCTIONS:]
+        correlations = left[:, :DEGREE, DEGREE:] / scales[:, :DEGREE, None] / scales[:, None, DEGREE:]
         squares: FloatArray = (correlations**2).sum(axis=(1, 2))
-        squares -= FUNCTIONS**2 / self._columns.shape[1]
+        squares -= DEGREE**2 / self._columns.shape[1]
         return squares
 
 
@@ -81,11 +81,11 @@ def _joint(blocks: FloatArray) -> FloatArray:
 def _functions_of(column: FloatArray, kind: Kind) -> FloatArray:
     """Functions of a column (n,) with mean 0 and about unit variance, shape (K, n); 0 where there are fewer."""
     if kind is not Kind.NOMINAL:
-        waves: FloatArray = cosines(ndtr(ScoreMap.fit(column)[1])[None], FUNCTIONS)[0]
+        waves: FloatArray = cosines(ndtr(ScoreMap.fit(column)[1])[None], DEGREE)[0]
         return waves
-    found = np.zeros((FUNCTIONS, len(column)))
+    found = np.zeros((DEGREE, len(column)))
     labels, counts = np.unique(column, return_counts=True)
-    common = labels[np.argsort(-counts, kind="stable")][:-1][:FUNCTIONS]
+    common = labels[np.argsort(-counts, kind="stable")][:-1][:DEGREE]
     for mark, label in zip(found, common, strict=False):
         mark[:] = column == label
     found -= found.mean(axis=1, keepdims=True)

@@ -9,7 +9,7 @@ from pydine.types import FloatArray
 
 __all__ = ["partial_spearman", "signs_of", "spearman"]
 
-MONOTONE = 0.5  # answer: the share of a pair's squared correlation that ranks must see, for their sign to be the pair's
+MONOTONE = 0.5  # convention: ranks must see most of a pair's squared correlation, for their sign to be the pair's
 
 
 def spearman(columns: FloatArray) -> FloatArray:

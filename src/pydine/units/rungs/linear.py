@@ -19,7 +19,7 @@ from pydine.units.unit import Model
 # answer: prior precision of coefficients of the columns that an expansion adds, a deviation of 0.28, which weighs as
 # much as 13 rows: the curvature of most targets is smaller than their slope, and there are many such columns.
 BASIS_PRECISION = 13.0
-LINEAR_ITERATIONS = 40  # answer: most steps; the start is a ridge regression, and most fits end sooner
+LINEAR_ITERATIONS = 40  # precision: most steps; the start is a ridge regression, and most fits end sooner
 LEAST_DEVIATION = 1e-6  # guard: least deviation of a residual, for its logarithm
 
 

@@ -87,7 +87,6 @@ def _drawn(seeds: tuple[int, ...], c: int, h: int, spread: float) -> FloatArray:
 
 # answer: training rows for each parameter of a larger network: from 5000 rows on one of 16 units is tried
 ROWS_PER_PARAMETER = 25
-MOST_TIMES = 8  # answer: the largest network's hidden units, in multiples of a network's, to save time
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class LargerRung(NetworkRung):
 def larger_networks(c: int, n_train: int, settings: LadderSettings) -> Iterator[LargerRung]:
     """Networks of 2, 4, ... times the hidden units, as many as rows allow."""
     times, below = 2, "network"
-    while times <= MOST_TIMES:
+    while True:
         name = f"{times * settings.hidden_units}-unit network"
         rung = LargerRung(name, identity, settings.iterations, 0, times, after=below)
         if ROWS_PER_PARAMETER * rung.network(c, settings).n_parameters > n_train:

@@ -12,7 +12,7 @@ import numpy as np
 from pydine.kernels.normal import add_tails
 from pydine.kernels.regression import ridge
 from pydine.types import FloatArray
-from pydine.units.evidence import ROWS_EACH
+from pydine.units.evidence import ROWS_PER_VALUE
 from pydine.units.rungs.linear import BASIS_PRECISION, LEAST_DEVIATION
 from pydine.units.rungs.networks import IndexRung, along
 from pydine.units.rungs.rung import Lesson
@@ -88,4 +88,4 @@ class WavesRung(IndexRung):
 
 def has_rows(c: int, n_train: int) -> bool:
     """Whether n rows are enough for the cosines of c columns."""
-    return c * WAVES * ROWS_EACH <= n_train
+    return c * WAVES * ROWS_PER_VALUE <= n_train

@@ -10,7 +10,7 @@ import numpy as np
 from pydine.types import FloatArray
 from pydine.units.network import Network
 from pydine.units.rows import SEED
-from pydine.units.rungs.rung import Lesson, Rung
+from pydine.units.rungs.rung import Effort, Lesson, Rung
 from pydine.units.rungs.training import trained
 from pydine.units.settings import LINEAR_PRECISION, LadderSettings
 from pydine.units.unit import Model
@@ -31,7 +31,7 @@ class NetworkRung(Rung):
 
     start: int = 0
 
-    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+    def fit(self, lesson: Lesson) -> tuple[Model, Effort]:
         """See `Rung`."""
         expanded = self.expansion(lesson.x)
         network = self.network(len(expanded), lesson.settings)

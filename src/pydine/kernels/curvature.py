@@ -17,7 +17,7 @@ from pydine.kernels.likelihood import blocked_likelihood, prepared
 from pydine.kernels.regression import cross_products
 
 GROUP = 8  # memory: rows whose gradients are summed: so many times fewer are kept
-ENOUGH = 8  # guard: groups for each parameter, which estimate the information well enough
+ENOUGH = 4  # guard: groups for each parameter, which estimate the information well enough
 
 _compiled = compiled()
 _part = compiled(inlined=True)

@@ -49,10 +49,11 @@ def _add(factor, a, out):
 
 
 @_part
-def _direction(grad, factor, steps, changes, rho, count, alpha, out):
+def _direction(grad, factor, matched, steps, changes, rho, count, alpha, out):
     """Two-loop recursion: minus the estimated inverse Hessian times the gradient.
 
-    It begins with the inverse of a matrix whose Cholesky `factor` (p, p) is given, or with a multiple of the identity.
+    It begins with a multiple, `matched`, of the inverse of a matrix whose Cholesky `factor` (p, p) is given, or of the
+    identity.
     """
     stored = min(count, MEMORY)
     for i in range(grad.shape[0]):
@@ -63,6 +64,8 @@ def _direction(grad, factor, steps, changes, rho, count, alpha, out):
         _add(-alpha[i], changes[i], out)
     if factor.shape[0] > 0:
         solve(factor, out)
+        for j in range(grad.shape[0]):
+            out[j] *= matched
     elif stored > 0:
         i = (count - 1) % MEMORY
         scale = 1.0 / (rho[i] * dot(changes[i], changes[i]))
@@ -99,8 +102,8 @@ def maximise(
     held_target, held_context : (m,) or (2, m), and (c, m) float32; with m > 0 the search ends after `patience`
         iterations without a better likelihood of these rows.
     tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
-    factor : (p, p) float64, the lower Cholesky factor of a matrix that is close to the objective's curvature, with which
-        the search begins (`curvature`); (0, 0) if there is none.
+    factor : (p, p) float64, the lower Cholesky factor of a matrix that is close to the objective's curvature, with
+        which the search begins (`curvature`); (0, 0) if there is none.
 
     Returns
     -------
@@ -128,7 +131,7 @@ def maximise(
     _copy(theta, rounded)
     likelihood = blocked_likelihood(rounded, sizes, activations, groups, skip, target, blocks, nothing, grad, space)
     value = _objective(likelihood, n, theta, decay, grad)
-    best, best_held, at_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
+    best, best_held, at_best, calm, count, matched = theta.copy(), -np.inf, 0, 0, 0, 1.0
     if held > 0:
         best_held = (
             blocked_likelihood(
@@ -137,7 +140,7 @@ def maximise(
             / held
         )
     for iteration in range(1, iterations + 1):
-        _direction(grad, factor, steps, changes, rho, count, alpha, direction)
+        _direction(grad, factor, matched, steps, changes, rho, count, alpha, direction)
         slope = dot(direction, grad)
         if slope >= 0.0:  # not a descent direction: the remembered curvature is outdated
             count = 0
@@ -180,6 +183,10 @@ def maximise(
         if bend > 1e-10 * dot(changes[i], changes[i]):
             rho[i] = 1.0 / bend
             count += 1
+            if factor.shape[0] > 0:  # the matrix is right up to a factor, which the last change shows
+                _copy(changes[i], direction)
+                solve(factor, direction)
+                matched = bend / dot(changes[i], direction)
         calm = calm + 1 if value - trial_value < tolerance else 0
         _copy(trial, theta)
         _copy(trial_grad, grad)

@@ -179,7 +179,7 @@ def fit(
     parts, compared = fit_bases(found.question, settings, workshop, (found.flow, found.latents))
     heaviest = max(parts, key=lambda part: part.weight).base
     details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
-    details |= heaviest.details | compared
+    details |= heaviest.details | compared | _cap(question, settings)
     if heaviest.by_neighbours:
         details["by_neighbours"] = heaviest.by_neighbours
     if settings.algorithm != "paper":
@@ -193,6 +193,12 @@ def fit(
     information = _information(question, value, error, heaviest.name, details | parted, errors)
     information = _of_sampling(information, heaviest.held_out, found.latents.rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def _cap(question: Question, settings: Settings) -> dict[str, object]:
+    """How many rows models learned from, where the cap on time binds."""
+    is_capped = settings.algorithm != "paper" and question.table.n_samples > settings.max_rows
+    return {"learned_rows": settings.max_rows} if is_capped else {}
 
 
 def _sensitivity(part: Part) -> tuple[FloatArray, FloatArray]:

@@ -17,7 +17,6 @@ from pydine.kernels.likelihood import blocked_likelihood, prepared
 from pydine.kernels.regression import cross_products
 
 GROUP = 8  # memory: rows whose gradients are summed: so many times fewer are kept
-ENOUGH = 4  # guard: groups for each parameter, which estimate the information well enough
 
 _compiled = compiled()
 _part = compiled(inlined=True)
@@ -32,7 +31,7 @@ def _factorise(a):
             a[i, j] = (a[i, j] - dot(a[i, :j], a[j, :j])) / a[j, j]
 
 
-@_part
+@_compiled
 def solve(factor, out):
     """Multiply a vector (p,) by the inverse of the matrix with a Cholesky factor (p, p), in place."""
     p = factor.shape[0]
@@ -55,7 +54,7 @@ def curvature(theta, decay, sizes, activations, groups, skip, target, context):
     sizes, activations, groups, skip, target, context : as in `likelihood.log_likelihood`.
     """
     p, n = theta.shape[0], context.shape[1]
-    some = min(n // GROUP, ENOUGH * p)
+    some = n // GROUP
     check(decay.shape[0] == p and target.shape[-1] == n and some > 0)
     gradients, nothing, grad = np.empty((p, some)), np.empty(0), np.empty(p)
     space = prepared(sizes, context[:, :GROUP])[1]

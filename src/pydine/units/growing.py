@@ -1,8 +1,8 @@
 """Growing samples: whatever is learned is learned from a part of the rows first, and then from twice as many.
 
-Each doubling starts from what the smaller sample has shown, so that most steps are taken where they cost little. It goes
-on while another doubling may gain more than does not matter beside the sampling error of all rows, which no learning
-removes.
+Each doubling starts from what the smaller sample has shown, so that most steps are taken where they cost little. It
+goes on until another doubling gains less than matters beside the sampling error of all rows, which no learning removes,
+and at most to `max_rows`, which is a cap on time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pydine.types import FloatArray, RowArray
 from pydine.units.evidence import NEGLIGIBLE
 from pydine.units.rows import some_of
 
-# answer: rows of the smallest part, at least, and for each parameter; up to twice as many are learned from at once
+# answer: rows of the smallest part, at least, and for each parameter; up to twice as many are learned from at once. A
+# larger network is tried if it has so many for each parameter.
 FEWEST, ROWS_PER_PARAMETER = 6000, 25
 
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pydine.units.growing import ROWS_PER_PARAMETER
 from pydine.units.network import Network
 from pydine.units.rungs.networks import NetworkRung
 from pydine.units.settings import LadderSettings
 from pydine.units.unit import identity
 
-# answer: training rows for each parameter of a larger network: from 5000 rows on one of 16 units is tried
-ROWS_PER_PARAMETER = 25
 MOST_TIMES = 8  # answer: the largest network's hidden units, in multiples of a network's, to save time
 
 

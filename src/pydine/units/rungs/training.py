@@ -28,9 +28,10 @@ PATIENCE = 30
 # answer: the initial means of components lie up to SPREAD deviations from the overall mean, so that their gradients
 # differ, and each component keeps at least LEAST_SHARE of the variance.
 SPREAD, LEAST_SHARE = 0.8, 0.2
-# answer: steps after which the Fisher information is taken anew; after a round of fewer than so many, all is learned; and
-# most rounds, to save time
+# answer: steps after which the Fisher information is taken anew (a round);
+# a round of fewer than FEW steps shows that all is learned; and most rounds, to save time
 ROUND, FEW, ROUNDS = 50, 12, 4
+GROUPS, GROUPS_PER_PARAMETER = 1000, 4  # guard: at least, whose gradients show the information well enough
 UNKNOWN = np.empty((0, 0))  # curvature
 
 Rows32 = Sequence[NDArray[np.float32]]  # targets (m,) or (2, m), and their expanded contexts (c, m)
@@ -92,7 +93,8 @@ def _on_parts(
 def _to_the_end(model: Model, decay: FloatArray, rows: Rows32, held: Rows32, most: int) -> tuple[Model, int]:
     """Train a model in rounds, each of which begins with the curvature where the last one ended; and its steps."""
     n, p, taken = rows[1].shape[1], len(decay), 0
-    places = np.arange(n // GROUP * GROUP).reshape(GROUP, -1).T.ravel()  # neighbours are in different groups
+    seen = GROUP * min(n // GROUP, max(GROUPS, GROUPS_PER_PARAMETER * p))
+    places = np.arange(n)[part_of(n, seen)].reshape(GROUP, -1).T.ravel()  # neighbours are in different groups
     sample = [np.ascontiguousarray(a[..., places]) for a in rows]
     while taken < most:
         at = model.theta.astype(np.float32)

@@ -32,7 +32,7 @@ def run(network, start, decay, data, held=None, iterations=300, tolerance=0.0, p
     held = (np.empty(0), np.empty((network.n_context, 0))) if held is None else held
     arrays = [np.ascontiguousarray(a, dtype=np.float32) for a in (*data, *held)]
     decay = np.broadcast_to(decay, start.shape).astype(float)
-    return maximise(start, decay, *network.layout, *arrays, iterations, tolerance, patience)
+    return maximise(start, decay, *network.layout, *arrays, iterations, tolerance, patience, np.empty((0, 0)))
 
 
 def mean_log_likelihood(network, theta, data):
@@ -167,7 +167,7 @@ class TestNoSideEffects:
         start, decay = reference.parameters(network), np.full(network.n_parameters, 0.01)
         arrays = [a.astype(np.float32) for a in (*sine_data(200), *sine_data(50, seed=1))]
         before = [a.copy() for a in (start, decay, *arrays)]
-        theta, *_ = maximise(start, decay, *network.layout, *arrays, 30, 0.0, 30)
+        theta, *_ = maximise(start, decay, *network.layout, *arrays, 30, 0.0, 30, np.empty((0, 0)))
         for now, then in zip((start, decay, *arrays), before, strict=True):
             np.testing.assert_array_equal(now, then)
         assert not np.shares_memory(theta, start)

@@ -193,7 +193,7 @@ def _fit_flows(question: Question, settings: Settings, workshop: Workshop | None
     heaviest = most.base
     details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
     narrow = compared.pop("narrowest", 0.0)
-    details |= heaviest.details | compared
+    details |= heaviest.details | compared | _cap(question, settings)
     if heaviest.by_neighbours:
         details["by_neighbours"] = heaviest.by_neighbours
     if settings.algorithm != "paper":
@@ -210,6 +210,12 @@ def _fit_flows(question: Question, settings: Settings, workshop: Workshop | None
     ratios = heaviest.held_out if rows.exchangeable else most.of_rows(slice(None))
     information = of_sampling(information, ratios, rows)
     return Fit(found.question, found.flow, found.latents, parts, information, tuple(trials))
+
+
+def _cap(question: Question, settings: Settings) -> dict[str, object]:
+    """How many rows models learned from, where the cap on time binds."""
+    is_capped = settings.algorithm != "paper" and question.table.n_samples > settings.max_rows
+    return {"learned_rows": settings.max_rows} if is_capped else {}
 
 
 def _sensitivity(part: Part) -> tuple[FloatArray, FloatArray]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pydine.kernels.arithmetic import check, dot
 from pydine.kernels.compilation import compiled
+from pydine.kernels.curvature import solve
 from pydine.kernels.likelihood import blocked_likelihood, prepared
 
 # convention: pairs of steps and changes that L-BFGS remembers; 3 to 20 are usual (Nocedal and Wright, 2006)
@@ -48,8 +49,12 @@ def _add(factor, a, out):
 
 
 @_part
-def _direction(grad, steps, changes, rho, count, alpha, out):
-    """Two-loop recursion: minus the estimated inverse Hessian times the gradient."""
+def _direction(grad, factor, matched, steps, changes, rho, count, alpha, out):
+    """Two-loop recursion: minus the estimated inverse Hessian times the gradient.
+
+    It begins with a multiple, `matched`, of the inverse of a matrix whose Cholesky `factor` (p, p) is given, or of the
+    identity.
+    """
     stored = min(count, MEMORY)
     for i in range(grad.shape[0]):
         out[i] = -grad[i]
@@ -57,7 +62,11 @@ def _direction(grad, steps, changes, rho, count, alpha, out):
         i = (count - 1 - back) % MEMORY
         alpha[i] = rho[i] * dot(steps[i], out)
         _add(-alpha[i], changes[i], out)
-    if stored > 0:
+    if factor.shape[0] > 0:
+        solve(factor, out)
+        for j in range(grad.shape[0]):
+            out[j] *= matched
+    elif stored > 0:
         i = (count - 1) % MEMORY
         scale = 1.0 / (rho[i] * dot(changes[i], changes[i]))
         for j in range(grad.shape[0]):
@@ -89,6 +98,7 @@ def maximise(
     iterations,
     tolerance,
     patience,
+    factor,
 ):
     """Maximise mean log-likelihood - 0.5 sum decay theta^2 from `start`.
 
@@ -99,6 +109,8 @@ def maximise(
     held_target, held_context : (m,) or (2, m), and (c, m) float32; with m > 0 the search ends after `patience`
         iterations without a better likelihood of these rows.
     tolerance : the search ends when two iterations in a row improve the objective by less than this, in nats.
+    factor : (p, p) float64, the lower Cholesky factor of a matrix that is close to the objective's curvature, with
+        which the search begins (`curvature`); (0, 0) if there is none.
 
     Returns
     -------
@@ -107,7 +119,12 @@ def maximise(
     iterations : int, the number of iterations.
     """
     p, n, held = start.shape[0], context.shape[1], held_context.shape[1]
-    check(decay.shape[0] == p and target.shape[-1] == n and held_target.shape[-1] == held)
+    check(
+        factor.shape in ((0, 0), (p, p))
+        and decay.shape[0] == p
+        and target.shape[-1] == n
+        and held_target.shape[-1] == held
+    )
     theta, grad = start.copy(), np.empty(p)
     trial, trial_grad, direction = np.empty(p), np.empty(p), np.empty(p)
     steps, changes, rho, alpha = (
@@ -121,7 +138,7 @@ def maximise(
     _copy(theta, rounded)
     likelihood = blocked_likelihood(rounded, sizes, activations, groups, skip, target, blocks, nothing, grad, space)
     value = _objective(likelihood, n, theta, decay, grad)
-    best, best_held, at_best, calm, count = theta.copy(), -np.inf, 0, 0, 0
+    best, best_held, at_best, calm, count, matched = theta.copy(), -np.inf, 0, 0, 0, 1.0
     if held > 0:
         best_held = (
             blocked_likelihood(
@@ -130,7 +147,7 @@ def maximise(
             / held
         )
     for iteration in range(1, iterations + 1):
-        _direction(grad, steps, changes, rho, count, alpha, direction)
+        _direction(grad, factor, matched, steps, changes, rho, count, alpha, direction)
         slope = dot(direction, grad)
         if slope >= 0.0:  # not a descent direction: the remembered curvature is outdated
             count = 0
@@ -141,7 +158,7 @@ def maximise(
             iteration -= 1
             break
         length = 1.0
-        if count == 0:
+        if count == 0 and factor.shape[0] == 0:
             size = 0.0
             for j in range(p):
                 size += abs(grad[j])
@@ -173,6 +190,10 @@ def maximise(
         if bend > 1e-10 * dot(changes[i], changes[i]):
             rho[i] = 1.0 / bend
             count += 1
+            if factor.shape[0] > 0:  # the matrix is right up to a factor, which the last change shows
+                _copy(changes[i], direction)
+                solve(factor, direction)
+                matched = bend / dot(changes[i], direction)
         calm = calm + 1 if value - trial_value < tolerance else 0
         _copy(trial, theta)
         _copy(trial_grad, grad)

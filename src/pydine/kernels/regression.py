@@ -16,7 +16,7 @@ SWEEPS = 12  # guard: of Jacobi's method, at most; it converges quadratically
 
 
 @compiled(inlined=True)
-def _cross_products(x):
+def cross_products(x):
     """Products of the columns of x (c, n), summed over rows: (c, c), of which some entries above the diagonal are 0."""
     c = x.shape[0]
     products = np.zeros((c, c))
@@ -50,7 +50,7 @@ def ridge(t, x, penalty):
     """
     c, n = x.shape
     check(t.shape[0] == n and penalty.shape[0] == c)
-    factor, slopes = _cross_products(x), np.empty(c)
+    factor, slopes = cross_products(x), np.empty(c)
     for j in range(c):  # Cholesky in place, column by column: within one, no entry has to wait for another
         factor[j, j] = np.sqrt(max(factor[j, j] + penalty[j] - dot(factor[j, :j], factor[j, :j]), 1e-300))
         for i in range(j + 1, c):

@@ -151,5 +151,6 @@ def _train(network: Network, target: FloatArray, context: FloatArray, settings: 
         settings.iterations,
         1e-7,
         settings.patience,
+        np.empty((0, 0)),
     )[0]
     return theta

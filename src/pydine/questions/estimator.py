@@ -86,8 +86,9 @@ class DINE(BaseEstimator):
         Precision of the normal prior of the networks' weights (ladder only).
     max_iter : int, default=500
         Most iterations in the training of a network; early stopping by held-out rows may end it sooner.
-    max_rows : int, default=30000
-        Rows that flows learn from at most; every row is still mapped and counted (ladder only).
+    max_rows : int, default=60000
+        Rows that flows learn from at most, a cap on time; every row is still mapped and counted. Where it binds,
+        ``details["learned_rows"]`` of the estimate says so (ladder only).
     tune : bool, default=False
         Whether to choose `n_components`, `hidden_units` and `weight_decay` from a grid of 27 by the likelihood of
         held-out rows, before anything else (ladder only). What was tried is in `tuning_`.

@@ -10,7 +10,7 @@ from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray
 from pydine.units.rows import some_of
 from pydine.units.rungs.linear import SCALE
-from pydine.units.rungs.rung import Lesson, Rung
+from pydine.units.rungs.rung import Effort, Lesson, Rung
 from pydine.units.settings import LadderSettings
 from pydine.units.steps import marginal_log_density, middles
 from pydine.units.unit import Model
@@ -41,7 +41,7 @@ class Fold:
     """Rows to learn from and rows that are held out, each with targets t, (n,) or (2, n), and contexts x, (c, n).
 
     Fitted rungs that depend on `components` and on nothing else that is tuned are kept in `shared`; `rows_held` says
-    how the rows that are held out depend on each other.
+    how the rows that are held out depend on each other. `of_all` is the number of all rows, of which these may be some.
     """
 
     i: int
@@ -52,6 +52,7 @@ class Fold:
     settings: LadderSettings
     shared: SharedRungs
     rows_held: Rows = INDEPENDENT
+    of_all: int = 0
 
     @classmethod
     def of(
@@ -70,7 +71,7 @@ class Fold:
         is_away[held[i].away] = True
         parts = others[~is_away[others]], held[i].rows
         (t, t_held), (x, x_held) = ([np.take(a, rows, axis=-1) for rows in parts] for a in (target, context))
-        return cls(i, t, x, t_held, x_held, settings, shared, rows.only(held[i].rows))
+        return cls(i, t, x, t_held, x_held, settings, shared, rows.only(held[i].rows), context.shape[1])
 
     @property
     def share(self) -> float:
@@ -86,8 +87,8 @@ class Fold:
         """Log-density of the held-out rows under a model."""
         return model.log_density(self.t_held, self.x_held)
 
-    def fit(self, rung: Rung, watched: bool = False) -> tuple[Model, int]:
-        """Fit a rung; returns the model and its number of training steps, or of most steps if it is not tuned.
+    def fit(self, rung: Rung, watched: bool = False) -> tuple[Model, Effort]:
+        """Fit a rung; returns the model and what it took, or may take if it is not tuned.
 
         If `watched`, the training of a tuned rung ends when the likelihood of held-out rows no longer improves.
         """
@@ -96,10 +97,10 @@ class Fold:
         key = self.i, rung.name
         if key not in self.shared:
             self.shared[key] = rung.fit(self._lesson())[0]
-        return self.shared[key], rung.iterations
+        return self.shared[key], Effort(rung.iterations, rung.parts)
 
     def _lesson(self, held: tuple[FloatArray, FloatArray] | None = None) -> Lesson:
-        return Lesson(self.t, self.x, self.settings, self._linear, held)
+        return Lesson(self.t, self.x, self.settings, self._linear, held, self.of_all)
 
     def _linear(self) -> Model:
         """The linear rung's model, which networks start from even if it has no weight in the mixture."""

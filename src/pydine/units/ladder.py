@@ -173,7 +173,7 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
         if trusted.get(rung.name) == 0.0 or trusted.get(rung.after) == 0.0:
             trusted[rung.name] = 0.0
             continue
-        model, steps = fold.fit(rung, watched=True)
+        model, effort = fold.fit(rung, watched=True)
         density = fold.density_of(model)
         with_it = best_mixture(np.array([*densities, density]))
         if rung.name not in trusted:
@@ -183,7 +183,7 @@ def climb(fold: Fold, rungs: list[Rung]) -> Climbed:
         held = with_it
         models.append(model)
         densities.append(density)
-        kept.append(replace(rung, iterations=steps))
+        kept.append(replace(rung, **effort._asdict()))
     needed = needed_of(densities, float(total(held)))
     counted = np.array([densities[0], *(densities[1 + j] for j in needed)])
     trust = np.array([1.0, *(trusted[kept[j].name] for j in needed)])

@@ -10,7 +10,7 @@ import numpy as np
 from pydine.kernels.regression import ridge
 from pydine.types import FloatArray
 from pydine.units.network import Network
-from pydine.units.rungs.rung import Lesson, Rung
+from pydine.units.rungs.rung import Effort, Lesson, Rung
 from pydine.units.rungs.training import side_by_side, trained
 from pydine.units.settings import LINEAR_PRECISION
 from pydine.units.steps import middles
@@ -33,7 +33,7 @@ class ExpandedRung(Rung):
     iterations: int = LINEAR_ITERATIONS
     is_tuned: ClassVar[bool] = False
 
-    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+    def fit(self, lesson: Lesson) -> tuple[Model, Effort]:
         """See `Rung`."""
         expanded = self.expansion(lesson.x)
         c, n, k = len(expanded), lesson.x.shape[1], lesson.settings.components
@@ -63,7 +63,7 @@ class LocationRung(Rung):
     iterations: int = LINEAR_ITERATIONS
     is_tuned: ClassVar[bool] = False
 
-    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+    def fit(self, lesson: Lesson) -> tuple[Model, Effort]:
         """See `Rung`."""
         (c, n), k = lesson.x.shape, lesson.settings.components
         location, spread = ridge(middles(lesson.t), lesson.x, np.full(c, LINEAR_PRECISION))

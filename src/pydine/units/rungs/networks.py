@@ -11,9 +11,10 @@ import numpy as np
 from pydine.kernels.mixing import mixture_moments, total
 from pydine.kernels.regression import largest_eigenvector, weighted_moments
 from pydine.types import FloatArray
+from pydine.units.growing import ROWS_PER_PARAMETER
 from pydine.units.network import Network
 from pydine.units.rows import SEED
-from pydine.units.rungs.rung import Lesson, Rung
+from pydine.units.rungs.rung import Effort, Lesson, Rung
 from pydine.units.rungs.training import side_by_side, trained
 from pydine.units.settings import LINEAR_PRECISION, LadderSettings
 from pydine.units.steps import middles
@@ -35,7 +36,7 @@ class NetworkRung(Rung):
 
     start: int = 0
 
-    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+    def fit(self, lesson: Lesson) -> tuple[Model, Effort]:
         """See `Rung`."""
         expanded = self.expansion(lesson.x)
         network = self.network(len(expanded), lesson.settings)
@@ -83,10 +84,6 @@ def _drawn(seeds: tuple[int, ...], c: int, h: int, spread: float) -> FloatArray:
     drawn = np.concatenate([rng.standard_normal(h * c) / np.sqrt(c), spread * rng.standard_normal(h)])
     drawn.flags.writeable = False
     return drawn
-
-
-# answer: training rows for each parameter of a larger network: from 5000 rows on one of 16 units is tried
-ROWS_PER_PARAMETER = 25
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from pydine.types import FloatArray
 from pydine.units.settings import LadderSettings
@@ -38,7 +38,9 @@ class Lesson:
         Returns the linear rung's model of the same rows, which is fitted once, at the first call.
     held : tuple of ndarray, shapes (m,) and (c, m), optional
         Target and context of held-out rows: training is to end when their likelihood no longer improves. Given in the
-        first fold only; the other folds take as many steps as it did.
+        first fold only; the other folds take as many steps as it did, and learn from as many rows.
+    of_all : int
+        Rows of the whole sample, of which these are some; 0 if it does not matter.
     """
 
     t: FloatArray
@@ -46,6 +48,14 @@ class Lesson:
     settings: LadderSettings
     linear: Callable[[], Model]
     held: tuple[FloatArray, FloatArray] | None = None
+    of_all: int = 0
+
+
+class Effort(NamedTuple):
+    """What a fit took: steps of training with the last of the growing samples, and how many samples there were."""
+
+    iterations: int
+    parts: int = 1
 
 
 @dataclass(frozen=True)
@@ -66,20 +76,23 @@ class Rung(ABC):
         Most steps of training.
     after : str
         Name of a rung that must count for this one to be tried; empty if it is tried in any case.
+    parts : int
+        Growing samples to learn from at most; 0 for all of them.
     """
 
     name: str
     expansion: Expansion = identity
     iterations: int = 0
     after: str = field(default="", kw_only=True)
+    parts: int = field(default=0, kw_only=True)
 
     # Whether its fit depends on settings that tuning varies beside `components`. If not, it is fitted once for all
     # points of a grid, and is shown no held-out rows.
     is_tuned: ClassVar[bool] = True
 
     @abstractmethod
-    def fit(self, lesson: Lesson) -> tuple[Model, int]:
-        """Learn from the rows of a fold; returns the model and the steps that it took."""
+    def fit(self, lesson: Lesson) -> tuple[Model, Effort]:
+        """Learn from the rows of a fold; returns the model and what it took."""
 
 
 RungsFor = Callable[[int, int, LadderSettings], list[Rung]]  # of context columns, rows to learn from, settings

@@ -15,7 +15,7 @@ from pydine.types import FloatArray
 from pydine.units.evidence import ROWS_PER_VALUE
 from pydine.units.rungs.linear import BASIS_PRECISION, LEAST_DEVIATION
 from pydine.units.rungs.networks import IndexRung, along
-from pydine.units.rungs.rung import Lesson
+from pydine.units.rungs.rung import Effort, Lesson
 from pydine.units.rungs.training import side_by_side, trained
 from pydine.units.settings import LINEAR_PRECISION
 from pydine.units.steps import middles
@@ -68,7 +68,7 @@ def _sine(angle: FloatArray) -> FloatArray:
 class WavesRung(IndexRung):
     """A network of one combination of cosines, which starts from a ridge regression on them."""
 
-    def fit(self, lesson: Lesson) -> tuple[Model, int]:
+    def fit(self, lesson: Lesson) -> tuple[Model, Effort]:
         """See `Rung`."""
         expanded, settings, n = self.expansion(lesson.x), lesson.settings, lesson.x.shape[1]
         network, c = self.network(len(expanded), settings), len(expanded)

@@ -1,0 +1,41 @@
+"""Growing samples: how many rows are learned from, one part after the other."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from pydine.units.growing import FEWEST, ROWS_PER_PARAMETER, part_of, sizes, suffices
+
+
+@pytest.mark.parametrize("n", [0, 100, 2 * FEWEST - 1])
+def test_few_rows_are_one_part(n):
+    assert sizes(n) == [n]
+
+
+@pytest.mark.parametrize("n", [2 * FEWEST, 50_001, 10**6])
+def test_each_part_is_half_of_the_next(n):
+    found = sizes(n)
+    assert found[-1] == n
+    assert FEWEST <= found[0] < 2 * FEWEST
+    assert all(small == large // 2 for small, large in pairwise(found))
+
+
+def test_many_parameters_need_larger_parts():
+    assert sizes(10**6, 10_000)[0] >= ROWS_PER_PARAMETER * 10_000
+    assert sizes(ROWS_PER_PARAMETER * 10_000, 10_000) == [ROWS_PER_PARAMETER * 10_000]
+
+
+def test_parts_are_spread_over_the_order():
+    places = np.arange(1000)[part_of(1000, 100)]
+    np.testing.assert_array_equal(places // 10, np.arange(100))
+    np.testing.assert_array_equal(np.arange(5)[part_of(5, 5)], np.arange(5))
+
+
+def test_rows_suffice_once_a_doubling_gains_little_beside_the_sampling_error():
+    """A deviation of 1 over 10,000 rows is a standard error of 0.01, of which a tenth does not matter."""
+    after = np.random.default_rng(0).standard_normal(10_000)
+    after /= after.std()
+    assert suffices(after - 0.0009, after, 10_000)
+    assert not suffices(after - 0.0011, after, 10_000)
+    assert not suffices(after - 0.0009, after, 100_000)

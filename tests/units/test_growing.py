@@ -5,7 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pydine.units import growing
 from pydine.units.growing import FEWEST, ROWS_PER_PARAMETER, part_of, sizes, suffices
+from pydine.units.ladder import fit_ladder
+from unit_data import SETTINGS, sine_data
 
 
 @pytest.mark.parametrize("n", [0, 100, 2 * FEWEST - 1])
@@ -39,3 +42,13 @@ def test_rows_suffice_once_a_doubling_gains_little_beside_the_sampling_error():
     assert suffices(after - 0.0009, after, 10_000)
     assert not suffices(after - 0.0011, after, 10_000)
     assert not suffices(after - 0.0009, after, 100_000)
+
+
+def test_growing_samples_lead_at_least_as_far_as_all_rows_at_once(monkeypatch):
+    """Six hidden units and 60 steps do not reach the end of a sine without knowing how the likelihood is curved."""
+    (target, context), fresh = sine_data(2400), sine_data(4000, seed=1)
+    plain = fit_ladder(target, context, SETTINGS).log_density(*fresh).mean()
+    monkeypatch.setattr(growing, "FEWEST", 400)
+    monkeypatch.setattr(growing, "ROWS_PER_PARAMETER", 4)
+    assert len(sizes(1600)) == 3
+    assert fit_ladder(target, context, SETTINGS).log_density(*fresh).mean() > plain - 0.005

@@ -52,10 +52,10 @@ class Lesson:
 
 
 class Effort(NamedTuple):
-    """What a fit took: steps of training with the last of the growing samples, and how many samples there were."""
+    """What a fit took: steps of training with the last of the growing samples, and how many of them; 0 for all."""
 
     iterations: int
-    parts: int = 1
+    parts: int = 0
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def _on_parts(
         if before is not None and suffices(before, after, lesson.of_all or n):
             return model, Effort(taken, i + 1)
         before = after
-    return model, Effort(taken, len(parts))
+    return model, Effort(taken, rung.parts)
 
 
 def _to_the_end(model: Model, decay: FloatArray, rows: Rows32, held: Rows32, most: int) -> tuple[Model, int]:

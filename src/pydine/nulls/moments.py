@@ -26,6 +26,7 @@ distribution far into the tail.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -199,9 +200,7 @@ class Moments:
 
     def statistics(self) -> FloatArray:
         """The statistics of latents and squares in nats, in the order of `SQUARES`, shape (4,)."""
-        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
-        blocks: FloatArray = self._squares(AS_THEY_ARE, 1.0, spread)[0]
-        return blocks
+        return self._statistics.copy()
 
     def pvalues(self) -> FloatArray:
         """P-values of all blocks under independence, in the order of `BLOCKS`, shape (6,)."""
@@ -209,6 +208,12 @@ class Moments:
         if self.table is not None:
             pvalues[SHAPE] = self.table.pvalue
         return pvalues
+
+    @cached_property
+    def _statistics(self) -> FloatArray:
+        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
+        blocks: FloatArray = self._squares(AS_THEY_ARE, 1.0, spread)[0]
+        return blocks
 
     def permuted(self, n_permutations: int) -> tuple[FloatArray, FloatArray]:
         """Statistics (n_permutations, 4) and p-values (n_permutations, 6) with the rows of y permuted.

@@ -53,9 +53,9 @@ SQUARES = ("correlation", "bent in x", "bent in y", "spread")
 BLOCKS = (*SQUARES, "any shape", "changes with z")
 SHAPE = len(SQUARES)  # fact: the place of "any shape"
 # answer: what a block counts. Most is the sum over all pairs of waves, in which whatever there is adds up; correlation
-# counts as much as what is made of squares, squares of both sides as much as those of one, and what changes with z has
-# two sides and products with z. Blocks that a question does not have leave theirs to the others.
-WEIGHTS = np.array([4.0, 1.0, 1.0, 2.0, 11.0, 3.0])
+# counts as much as what is made of squares, and what changes with z has two sides and products with z. Blocks that a
+# question does not have leave theirs to the others.
+WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0, 13.0, 3.0])
 ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness
 
 

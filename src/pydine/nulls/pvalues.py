@@ -20,7 +20,7 @@ from pydine.types import FloatArray
 LARGEST_CORRELATION = 1.0 - 1e-12  # guard: for -ln(1 - r^2) to be finite
 LEAST_PVALUE = float(np.finfo(np.float64).tiny)  # guard: no p-value is 0
 LARGEST_COMBINED = 0.99  # answer: p-values above count as this, so that one block cannot speak against all others
-SUM_AND_LARGEST = np.array([10.0, 1.0]) / 11.0  # answer: shares of the sum of cells, and of the largest
+SUM_AND_LARGEST = np.array([12.0, 1.0]) / 13.0  # answer: shares of the sum of cells, and of the largest
 # answer: shares of the sums of products of x with z, and of y with z, and of the largest of these and of waves
 SUMS_AND_LARGEST = np.array([1.0, 1.0, 4.0]) / 6.0
 KNOTS = 100  # guard: of the tables of null distributions, between which is interpolated

@@ -127,6 +127,8 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/conditional.py  error when Z moves location and scale of both sides"
 	@echo "  $(BIN)/python benchmarks/independence.py level and power of the independence test"
 	@echo "  $(BIN)/python benchmarks/test_power.py   power of the test for weak dependence of any shape, beside peers"
+	@echo "  $(BIN)/python benchmarks/public_mcmiknn.py  mixed columns, after the suite of mCMIkNN, beside its p-values"
+	@echo "  $(BIN)/python benchmarks/public_lcit.py  up to 100 columns in Z, after the simulation of LCIT, beside its figures"
 	@echo "  $(BIN)/python benchmarks/shapes.py       dependence of any shape, and none, beside KSG and others"
 	@echo "  $(BIN)/python benchmarks/mixed.py        columns of any kind: published tasks and other families"
 	@echo "  $(BIN)/python benchmarks/labels.py       labels by the hundred: tables, numbers, and given either"

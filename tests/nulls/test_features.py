@@ -9,7 +9,7 @@ from pydine.latents.flows import Latents
 from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.projection import Projection
 from pydine.nulls.analytic import analytic_test
-from pydine.nulls.features import LARGEST_DEGREE, cosines, orthonormal, step_cosines, waves_of
+from pydine.nulls.features import LARGEST_DEGREE, cosines, orthonormal, step_cosines, told_apart, waves_of
 from pydine.nulls.moments import BLOCKS, combined
 from pydine.nulls.tiles import Tiles
 
@@ -85,6 +85,37 @@ def test_correlation_whose_sign_changes_with_z_is_found():
         result = pydine.independence_test(z + e, np.sign(z) * e + f, z, method="analytic")
         found.append(result.block_pvalues["changes with z"] < 1e-4 and result.block_pvalues["correlation"] > 1e-4)
     assert sum(found) >= 5
+
+
+def test_slopes_that_follow_z_in_any_direction_are_found():
+    """Of five columns, none of which tells the slope alone; the largest of ten products misses most of these."""
+    rng, found = np.random.default_rng(14), []
+    for _ in range(20):
+        columns, z = normal_scores(rng, 2, 400), normal_scores(rng, 5, 400)
+        columns[1] += 0.5 * z.sum(axis=0) / np.sqrt(5.0) * columns[0]
+        found.append(analytic_test(latents_of(columns, z)).block_pvalues[-1] < 1e-3)
+    assert np.mean(found) >= 0.6
+
+
+def test_copies_in_z_count_once():
+    rng = np.random.default_rng(15)
+    z = normal_scores(rng, 3, 300)
+    z[2] += 2.0 * z[1]
+    white, shares = told_apart(np.vstack([z, z[:1], np.zeros((1, 300))]))
+    np.testing.assert_allclose(white[:3] @ white[:3].T / 300, np.diag(shares[:3]), atol=1e-5)
+    np.testing.assert_allclose(shares, [0.5, 1.0, 1.0, 0.5, 0.0], atol=1e-5)
+    np.testing.assert_allclose(told_apart(z)[1], 1.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("dz", [2, 6])
+def test_products_with_z_have_their_level_however_z_and_the_sides_are_correlated(dz):
+    rng, found = np.random.default_rng(16), []
+    for _ in range(400):
+        columns, z = normal_scores(rng, 4, 200), normal_scores(rng, dz, 200)
+        z[1] = z[0] + 0.05 * z[1]
+        columns[[1, 3]] += 2.0 * columns[[0, 2]]
+        found.append(analytic_test(latents_of(columns, z, 2)).block_pvalues[-1])
+    assert 0.01 < np.mean(np.array(found) < 0.05) < 0.07
 
 
 def test_signs_and_orders_change_nothing():

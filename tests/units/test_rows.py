@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pydine.latents.scores import ScoreMap
-from pydine.units.rows import View, column_order, dealt, outwards, row_marks, signs, some_of
+from pydine.units.rows import View, column_order, combinations, dealt, outwards, row_marks, signs, some_of
 
 SEEDS = st.integers(0, 10**6)
 ROWS = st.integers(30, 60)  # of very few, columns may be each other's mirror images by chance
@@ -200,3 +200,10 @@ class TestView:
         """Either may go first."""
         x = scores(1, 40, 0)
         assert not View.of(np.vstack([x, x]), 1, 1).is_swapped
+
+
+@pytest.mark.parametrize("levels", [(3,), (2, 5), (40, 40, 40), (400, 2, 400)])
+def test_combinations_are_those_of_whole_rows(levels):
+    rng = np.random.default_rng(len(levels))
+    columns = np.array([rng.integers(0, count, 500) / 7.0 for count in levels])
+    np.testing.assert_array_equal(combinations(columns), np.unique(columns, axis=1, return_inverse=True)[1].ravel())

@@ -32,6 +32,7 @@ from pydine.latents.plain import is_mixed, without_ties
 from pydine.latents.workshop import Workshop
 from pydine.types import FloatArray
 from pydine.units.ladder import LadderSettings
+from pydine.units.rows import combinations
 from pydine.work.tasks import UnitTask
 
 if TYPE_CHECKING:
@@ -164,19 +165,14 @@ def determined(question: Question, workshop: Workshop) -> frozenset[int]:
     if not given:
         return frozenset()
     known = [i for i in given if not table.kind(i).is_continuous]
-    cells = [_cells(table.columns[part]) for part in ([i] for i in known)]
-    cells += [_cells(table.columns[known])] if len(known) > 1 else []
+    cells = [combinations(table.columns[[i]]) for i in known]
+    cells += [combinations(table.columns[known])] if len(known) > 1 else []
     left = set(left_over(sides, given, workshop))
     for i in [i for i in left if not table.kind(i).is_continuous]:
         codes = np.unique(table.columns[i], return_inverse=True)[1]
         if any(_is_constant_in(codes, cell) for cell in cells) or any(_is_cut(codes, table.columns[j]) for j in given):
             left.remove(i)
     return frozenset(sides) - left
-
-
-def _cells(columns: FloatArray) -> NDArray[np.intp]:
-    """Code of each row's combination of values of columns (d, n), shape (n,)."""
-    return np.unique(columns, axis=1, return_inverse=True)[1].ravel()
 
 
 def _is_constant_in(codes: NDArray[np.intp], cells: NDArray[np.intp]) -> bool:

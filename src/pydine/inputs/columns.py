@@ -441,7 +441,9 @@ def _read_array(where: str, array: NDArray[Any]) -> _Read:
         return _Read(array.astype(np.float64, copy=False))
     if kind == "b":
         return _Read(array.astype(np.float64), Kind.NOMINAL)
-    if kind in "UST":
+    if kind == "U":
+        return _labels(array.tolist())
+    if kind in "ST":
         return _labels([item.decode() if isinstance(item, bytes) else str(item) for item in array.tolist()])
     if kind == "O" and len(array) and (found := _read_objects(array)) is not None:
         return found

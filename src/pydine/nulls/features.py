@@ -21,7 +21,7 @@ from scipy.special import ndtr
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
 
 LARGEST_DEGREE = 12  # answer: of pairs of waves: six periods against a line, one and a half against one and a half
 Z_WAVES = 5  # answer: waves of a column with z still in it, from the second on: three periods of a cosine
@@ -29,6 +29,7 @@ LEAST_NEW = 0.02  # answer: least share of a wave that is not in slower ones; st
 LEAST_LEFT = 0.05  # guard: least 1 - leverage, which is divided by; rows with less do not count in the variance
 NOTHING_NEW = 1e-10  # guard: share of a wave that is added to it, for what is in slower ones to have a root
 NARROWEST = 1e-6  # guard: of a step, in probability, for the difference of its ends to be divided by
+NOTHING_OWN = 1e-6  # guard: variance that is added to directions of z, for those of copies to have a root
 
 
 class Waves(NamedTuple):
@@ -36,6 +37,21 @@ class Waves(NamedTuple):
 
     values: FloatArray
     orders: NDArray[np.intp]
+
+    def of(self, chosen: slice, rows: RowArray) -> Waves:
+        """Of some of the columns, with rows in another order."""
+        return Waves(self.values[chosen][:, :, rows], self.orders[chosen])
+
+
+class Turned(NamedTuple):
+    """Functions `values` (d, dz + K, n) of columns and z; `shares` (dz,): how much each column of z has for itself."""
+
+    values: FloatArray
+    shares: FloatArray
+
+    def of(self, chosen: slice, rows: RowArray) -> Turned:
+        """Of some of the columns, with rows in another order."""
+        return Turned(self.values[chosen][:, :, rows], self.shares)
 
 
 def squares_of(columns: FloatArray, latents: Latents) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -79,18 +95,38 @@ def waves_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None))
     return orthonormal(free, np.where(is_label, 1, LARGEST_DEGREE))
 
 
-def turned_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None)) -> FloatArray:
-    """Functions (d, dz + K, n) of columns (d, n), the chosen ones of the latents, and of z, for signs that change.
+def turned_of(columns: FloatArray, latents: Latents, chosen: slice = slice(None)) -> Turned:
+    """Functions of columns (d, n), the chosen ones of the latents, and of z, for signs that change.
 
     They are the columns times each column of z, and waves of what the latents were made of, with all that z says about
     them: if the other side follows a bent function of it, the slope given z depends on where z puts it, and has no sign
-    of its own. The same functions of z are projected out as out of the latents.
+    of its own. The same functions of z are projected out as out of the latents. Columns of z are made orthonormal
+    first, so that squares of correlations with their products add up to a chi-squared variable.
     """
-    found = np.empty((len(columns), len(latents.z) + Z_WAVES, columns.shape[1]))
-    found[:, : len(latents.z)] = columns[:, None] * latents.z
+    z, shares = told_apart(latents.z)
+    found = np.empty((len(columns), len(z) + Z_WAVES, columns.shape[1]))
+    found[:, : len(z)] = columns[:, None] * z
     scores = columns if latents.scores is None else latents.scores[chosen]
-    found[:, len(latents.z) :] = cosines(ndtr(scores), 1 + Z_WAVES)[:, 1:]
-    return latents.without_z(found.reshape(-1, columns.shape[1])).reshape(found.shape)
+    found[:, len(z) :] = cosines(ndtr(scores), 1 + Z_WAVES)[:, 1:]
+    return Turned(latents.without_z(found.reshape(-1, columns.shape[1])).reshape(found.shape), shares)
+
+
+def turn_degrees(dz: int) -> FloatArray:
+    """Degrees of `turned_of`, shape (dz + K,): columns of z, each of which both sides have, share the place of one."""
+    return np.append(np.full(dz, 2.0 * dz), np.arange(1.0, Z_WAVES + 1.0))
+
+
+def told_apart(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Columns of z (dz, n) made orthonormal, each as near to what it was as can be, and their variances (dz,).
+
+    A variance is 1, or what is left of it where columns are functions of each other: all add up to the rank.
+    """
+    unit = z - z.mean(axis=1, keepdims=True)
+    unit /= np.maximum(unit.std(axis=1, keepdims=True), NOTHING_OWN)
+    sizes, directions = np.linalg.eigh(unit @ unit.T / z.shape[1])
+    sizes = np.maximum(sizes, 0.0)
+    white: FloatArray = (directions / np.sqrt(sizes + NOTHING_OWN)) @ directions.T @ unit
+    return white, (directions * directions) @ (sizes / (sizes + NOTHING_OWN))
 
 
 def cosines(u: FloatArray, count: int) -> FloatArray:

@@ -9,7 +9,8 @@ The test looks at correlations of `features`, in blocks:
   squares are chi-squared: their sum, each over its degree, and the largest with a penalty (`pvalues.Cells`).
 - "changes with z": for correlation whose sign changes with z, so that none is left on average. Latents of one side with
   products of the other's and z (weighted GCM; Scheidegger, Hörrmann and Bühlmann 2022), and with waves of the other
-  side before z was taken out of it. These functions are not orthogonal, so that only the largest counts.
+  side before z was taken out of it. Those with z add up, as a slope may follow z in any direction, and the largest of
+  all counts (`pvalues.Cells.with_sums`).
 
 Every correlation is studentised by the empirical variance of the rows' products: heteroscedasticity that both sides
 share (from what a flow missed of z, say) would otherwise count as dependence. `row_weights` and `studentised` are the
@@ -25,6 +26,7 @@ distribution far into the tail.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -32,7 +34,16 @@ from numpy.typing import NDArray
 
 from pydine.bases.closed_form import SMALLEST_VARIANCE
 from pydine.latents.flows import Latents
-from pydine.nulls.features import LARGEST_DEGREE, LEAST_LEFT, Z_WAVES, Waves, squares_of, turned_of, waves_of
+from pydine.nulls.features import (
+    LARGEST_DEGREE,
+    LEAST_LEFT,
+    Turned,
+    Waves,
+    squares_of,
+    turn_degrees,
+    turned_of,
+    waves_of,
+)
 from pydine.nulls.pvalues import Cells, cauchy, closed_form, wilks_pvalue
 from pydine.nulls.tables import CodeTable
 from pydine.sampling import INDEPENDENT, Rows
@@ -42,9 +53,9 @@ SQUARES = ("correlation", "bent in x", "bent in y", "spread")
 BLOCKS = (*SQUARES, "any shape", "changes with z")
 SHAPE = len(SQUARES)  # fact: the place of "any shape"
 # answer: what a block counts. Most is the sum over all pairs of waves, in which whatever there is adds up; correlation
-# counts as much as what is made of squares, and what changes with z has two sides. Blocks that a question does not have
-# leave theirs to the others.
-WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0, 13.0, 2.0])
+# counts as much as what is made of squares, and what changes with z has two sides and products with z. Blocks that a
+# question does not have leave theirs to the others.
+WEIGHTS = np.array([3.0, 1.0, 1.0, 1.0, 13.0, 3.0])
 ROOT, ROOT_OF_SQUARES = 0.5, 1.0 / 6.0  # fact: the powers of a variance that studentise, and that remove skewness
 
 
@@ -125,9 +136,9 @@ class Moments:
     squared : bool
         Whether the second array of each side holds true squares, and not columns that take their place.
     waves : tuple of two Waves, optional
-        Without them, there is no block of any shape.
-    turned : tuple of two ndarrays, shapes (dx, m, n) and (dy, m, n), optional
-        Latents times functions of z.
+        Without them, there is no block of any shape, unless there is a table.
+    turned : tuple of two Turned, optional
+        Functions of latents and z, for signs that change.
     table : CodeTable, optional
         If all columns are discrete: it then takes the place of waves.
     rows : Rows
@@ -140,7 +151,7 @@ class Moments:
     leverages: FloatArray | None
     squared: bool = True
     waves: tuple[Waves, Waves] | None = None
-    turned: tuple[FloatArray, FloatArray] | None = None
+    turned: tuple[Turned, Turned] | None = None
     table: CodeTable | None = None
     rows: Rows = INDEPENDENT
 
@@ -150,18 +161,21 @@ class Moments:
         seen = latents.seen()
         columns = seen.both / seen.both.std(axis=1, keepdims=True)
         (squares, squared), dx, rows = squares_of(columns, seen), seen.dimensions[0], seen.outwards
-        waves, turned = waves_of(columns, seen), turned_of(columns, seen)[:, :, rows] if seen.dimensions[2] else None
-        values = waves.values[:, :, rows]
+        x, y, table = slice(dx), slice(dx, None), _table_of(seen)
+        waves = waves_of(columns, seen) if table is None else None
+        turned = None
+        if seen.dimensions[2]:
+            turned = turned_of(np.vstack([_white(columns[side], seen.dof) for side in (x, y)]), seen)
         columns, squares = columns[:, rows], squares[:, rows]
         return cls.whitened(
-            (columns[:dx], squares[:dx]),
-            (columns[dx:], squares[dx:]),
+            (columns[x], squares[x]),
+            (columns[y], squares[y]),
             seen.dof,
             seen.leverages[rows] if studentised else None,
             bool(squared.all()),
-            (Waves(values[:dx], waves.orders[:dx]), Waves(values[dx:], waves.orders[dx:])),
-            None if turned is None else (turned[:dx], turned[dx:]),
-            _table_of(seen),
+            None if waves is None else (waves.of(x, rows), waves.of(y, rows)),
+            None if turned is None else (turned.of(x, rows), turned.of(y, rows)),
+            table,
             seen.sampling.only(rows),
         )
 
@@ -186,9 +200,7 @@ class Moments:
 
     def statistics(self) -> FloatArray:
         """The statistics of latents and squares in nats, in the order of `SQUARES`, shape (4,)."""
-        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
-        blocks: FloatArray = self._squares(AS_THEY_ARE, 1.0, spread)[0]
-        return blocks
+        return self._statistics.copy()
 
     def pvalues(self) -> FloatArray:
         """P-values of all blocks under independence, in the order of `BLOCKS`, shape (6,)."""
@@ -196,6 +208,12 @@ class Moments:
         if self.table is not None:
             pvalues[SHAPE] = self.table.pvalue
         return pvalues
+
+    @cached_property
+    def _statistics(self) -> FloatArray:
+        spread = 1.0 if self.leverages is None else row_weights(self.leverages)
+        blocks: FloatArray = self._squares(AS_THEY_ARE, 1.0, spread)[0]
+        return blocks
 
     def permuted(self, n_permutations: int) -> tuple[FloatArray, FloatArray]:
         """Statistics (n_permutations, 4) and p-values (n_permutations, 6) with the rows of y permuted.
@@ -260,7 +278,7 @@ class Moments:
         """P-values of all blocks for m arrangements of the rows, from the statistics (m, 4), shape (m, 6)."""
         found = np.ones((len(statistics), len(BLOCKS)))
         found[:, :4] = wilks_pvalue(statistics, len(self.x[0]), len(self.y[0]), self.dof)
-        if self.waves is not None and self.table is None:
+        if self.waves is not None:
             found[:, SHAPE] = self._any_shape(products, self.waves, is_sample)
         if self.turned is not None:
             found[:, -1] = self._changing(products, self.turned, is_sample)
@@ -293,22 +311,24 @@ class Moments:
         every = degrees > 0.0
         return Cells.of(degrees[every]).pvalues(total, largest) if every.any() else np.ones(1)
 
-    def _changing(self, products: Products, turned: tuple[FloatArray, FloatArray], is_sample: bool) -> FloatArray:
+    def _changing(self, products: Products, turned: tuple[Turned, Turned], is_sample: bool) -> FloatArray:
         """P-values of products of latents with functions of z, shape (m,); functions stay with rows of their side."""
         (x, _), (y, _), n = self.x, self.y, self.x[0].shape[1]
         spread = row_weights(self.leverages) if is_sample and self.leverages is not None else 1.0
-        degrees, share = turn_degrees(turned[0].shape[1] - Z_WAVES), self.dof / n if is_sample else 1.0
-        x_turned, y_turned = (side.reshape(-1, n) for side in turned)
+        shares, share = turned[0].shares, self.dof / n if is_sample else 1.0
+        x_turned, y_turned = (side.values.reshape(-1, n) for side in turned)
         sums = [products(x_turned, y), products(x, y_turned).transpose(0, 2, 1)]
         sizes = [products.even(x_turned**2 * spread, y**2)]
         sizes.append(products.even(x**2 * spread, y_turned**2).transpose(0, 2, 1))
         effects = [self.rows.effects(x_turned, y), self.rows.effects(y_turned, x)]
-        largest = np.full(1, -np.inf)
+        penalties, largest, totals = 2.0 * np.log(turn_degrees(len(shares))), np.full(1, -np.inf), []
         for one, size, effect in zip(sums, sizes, effects, strict=True):
-            penalties = 2.0 * np.log(np.tile(degrees, one.shape[2] // len(degrees)))
-            squares = effect.squares(changes(one, size) * share)
+            squares = effect.squares(changes(one, size) * share).reshape(len(one), -1, len(penalties))
+            totals.append((squares[:, :, : len(shares)] @ shares).sum(axis=1))
             largest = np.maximum(largest, (squares - penalties).max(axis=(1, 2)))
-        return turn_cells(np.tile(degrees, 2 * len(x) * len(y))).of_largest(largest)
+        pairs = len(x) * len(y)
+        cells = Cells.of(np.tile(turn_degrees(len(shares)), 2 * pairs))
+        return cells.with_sums(totals, pairs * shares.sum(), largest)
 
 
 @dataclass(frozen=True)
@@ -345,16 +365,6 @@ def changes(sums: FloatArray, variances: FloatArray) -> FloatArray:
     """Squared sums of products over their variances; 0 where a function of z is 0 throughout."""
     squares: FloatArray = sums * sums / np.maximum(variances, SMALLEST_VARIANCE)
     return squares
-
-
-def turn_cells(degrees: FloatArray) -> Cells:
-    """The null distribution of the largest of `changes` with these degrees."""
-    return Cells.of(degrees)
-
-
-def turn_degrees(dz: int) -> FloatArray:
-    """Degrees of `turned_of`, shape (dz + K,): columns of z, each of which both sides have, share the place of one."""
-    return np.append(np.full(dz, 2.0 * dz), np.arange(1.0, Z_WAVES + 1.0))
 
 
 class Products(Protocol):

@@ -21,6 +21,8 @@ LARGEST_CORRELATION = 1.0 - 1e-12  # guard: for -ln(1 - r^2) to be finite
 LEAST_PVALUE = float(np.finfo(np.float64).tiny)  # guard: no p-value is 0
 LARGEST_COMBINED = 0.99  # answer: p-values above count as this, so that one block cannot speak against all others
 SUM_AND_LARGEST = np.array([12.0, 1.0]) / 13.0  # answer: shares of the sum of cells, and of the largest
+# answer: shares of the sums of products of x with z, and of y with z, and of the largest of these and of waves
+SUMS_AND_LARGEST = np.array([1.0, 1.0, 4.0]) / 6.0
 KNOTS = 100  # guard: of the tables of null distributions, between which is interpolated
 STEP, STEPS = 0.25, 32  # guard: of an integral over a contour, in standard deviations
 FROM_POLE = 0.5  # guard: standard deviations that a contour stays away from the pole at 0
@@ -94,6 +96,15 @@ class Cells:
     def pvalues(self, total: FloatArray, largest: FloatArray) -> FloatArray:
         """P-values of weighted sums and of penalised maxima, combined; same shape as either."""
         return cauchy(np.stack([self.of_sums(total), self.of_largest(largest)], axis=-1), SUM_AND_LARGEST)
+
+    def with_sums(self, totals: list[FloatArray], dof: float, largest: FloatArray) -> FloatArray:
+        """P-values of two chi-squared sums over some of the cells, one of each side, and of penalised maxima, combined.
+
+        Both sums are nearly the same, but are not once rows are permuted: as two p-values, they have the same null
+        distribution in both cases.
+        """
+        sums = [chdtrc(dof, total) for total in totals]
+        return cauchy(np.stack([*sums, self.of_largest(largest)], axis=-1), SUMS_AND_LARGEST)
 
     def of_sums(self, total: FloatArray) -> FloatArray:
         """P-values of weighted sums."""

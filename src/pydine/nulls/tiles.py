@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.latents.flows import Latents
-from pydine.nulls.features import LARGEST_DEGREE, squares_of, turned_of, waves_of
+from pydine.nulls.features import LARGEST_DEGREE, squares_of, turn_degrees, turned_of, waves_of
 from pydine.nulls.moments import (
     BLOCKS,
     SHAPE,
@@ -22,8 +22,6 @@ from pydine.nulls.moments import (
     combined,
     row_weights,
     studentised,
-    turn_cells,
-    turn_degrees,
     wave_degrees,
 )
 from pydine.nulls.pvalues import Cells, beta_pvalues
@@ -182,16 +180,18 @@ class Tiles:
 
     def _changing(self, first: slice, second: slice, chosen: Chosen) -> FloatArray:
         """P-values of products with functions of z, of the chosen pairs."""
-        x, y, degrees = self.columns[first], self.columns[second], turn_degrees(len(self._given.z))
-        x_turned, y_turned = (turned_of(self.columns[side], self._given, side) for side in (first, second))
-        cells = [(x_turned[:, k], y, degree) for k, degree in enumerate(degrees)]
-        cells += [(x, y_turned[:, k], degree) for k, degree in enumerate(degrees)]
-        largest = np.full((len(x), len(y)), -np.inf)
-        for left, right, degree in cells:
-            squares = changes(left @ right.T, (left * left * self.spread) @ (right * right).T)
-            squares = self.rows.effects(right, left).squares(squares * (self.dof / x.shape[1]))
-            np.maximum(largest, squares - 2.0 * np.log(degree), out=largest)
-        return turn_cells(np.array([degree for _, _, degree in cells])).of_largest(largest[chosen])
+        x, y, penalties = self.columns[first], self.columns[second], 2.0 * np.log(turn_degrees(len(self._given.z)))
+        (x_turned, shares), (y_turned, _) = (turned_of(self.columns[s], self._given, s) for s in (first, second))
+        largest, totals = np.full((len(x), len(y)), -np.inf), np.zeros((2, len(x), len(y)))
+        for k, penalty in enumerate(penalties):
+            for total, left, right in zip(totals, (x_turned[:, k], x), (y, y_turned[:, k]), strict=True):
+                squares = changes(left @ right.T, (left * left * self.spread) @ (right * right).T)
+                squares = self.rows.effects(right, left).squares(squares * (self.dof / x.shape[1]))
+                if k < len(shares):
+                    total += squares * shares[k]
+                np.maximum(largest, squares - penalty, out=largest)
+        cells = Cells.of(np.tile(turn_degrees(len(shares)), 2))
+        return cells.with_sums([total[chosen] for total in totals], shares.sum(), largest[chosen])
 
     @property
     def _given(self) -> Latents:

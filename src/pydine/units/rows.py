@@ -50,6 +50,18 @@ def equal_rows(columns: FloatArray) -> EqualRows:
     return which, counts
 
 
+def combinations(columns: FloatArray | list[FloatArray]) -> RowArray:
+    """Which combination of the values of columns (d, n) each row has, numbered in the order of values, shape (n,)."""
+    codes, count = np.zeros(len(columns[0]), dtype=np.intp), 1
+    for i, column in enumerate(columns):  # several times as fast as whole rows in `np.unique`
+        values, places = np.unique(column, return_inverse=True)
+        codes, count = codes * len(values) + places, count * len(values)
+        if i and (count > len(codes) or i == len(columns) - 1):
+            found, codes = np.unique(codes, return_inverse=True)
+            count = len(found)
+    return codes
+
+
 def evened(values: FloatArray, which: RowArray, counts: RowArray) -> FloatArray:
     """Average values (n,) over `equal_rows`: which of them is in which fold means nothing."""
     if len(counts) == len(values):

@@ -17,6 +17,7 @@ from scipy.special import gammaln
 from pydine.kernels.mixing import smooth_step
 from pydine.types import FloatArray
 from pydine.units.evidence import ROWS_PER_VALUE
+from pydine.units.rows import combinations
 
 Codes = NDArray[np.intp]
 
@@ -53,9 +54,7 @@ def codes_of(columns: FloatArray) -> Codes:
     """Code of each row's combination of values of columns (d, n), shape (n,); all 0 if there are no columns."""
     if len(columns) == 0:
         return np.zeros(columns.shape[1], dtype=np.intp)
-    if len(columns) == 1:
-        return np.unique(columns[0], return_inverse=True)[1]
-    return np.unique(columns, axis=1, return_inverse=True)[1].ravel()
+    return combinations(columns)
 
 
 def entropy(codes: Codes) -> float:

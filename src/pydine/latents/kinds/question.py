@@ -22,7 +22,7 @@ from pydine.sampling import Rows as Sampling
 from pydine.types import FloatArray, RowArray
 from pydine.units.evidence import ROWS_PER_VALUE
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import View, column_order, outwards, signs
+from pydine.units.rows import View, column_order, combinations, outwards, signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +132,7 @@ class MixedColumns:
             return np.zeros(self.n_rows, dtype=np.intp)
         if not all(column.is_discrete for column in self.z):
             return None
-        values = np.array([column.values for column in self.z])
-        return np.unique(values, axis=1, return_inverse=True)[1].ravel()
+        return combinations([column.values for column in self.z])
 
     def by_frequency(self, column: Column) -> bool:
         """Whether there are enough rows to model a column by its frequencies in every cell of z."""

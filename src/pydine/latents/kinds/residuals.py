@@ -18,7 +18,7 @@ from pydine.latents.workshop import SPARE_DOF
 from pydine.sampling import Rows
 from pydine.types import FloatArray, IntArray
 from pydine.units.ladder import LadderSettings
-from pydine.units.rows import View
+from pydine.units.rows import View, combinations
 from pydine.work.cache import UnitCache
 
 SMALLEST_RESIDUAL = 1e-8  # guard: least variance of a residual; with less, nothing is left of it
@@ -122,10 +122,7 @@ def _codes(columns: MixedColumns) -> tuple[IntArray, IntArray, IntArray] | None:
     """Which combination of values of x, of y and of z each row has, if all columns are discrete."""
     if columns.cells is None or not all(column.is_discrete for column in (*columns.x, *columns.y)):
         return None
-    x, y = (
-        np.unique(np.array([column.values for column in side]), axis=1, return_inverse=True)[1].ravel()
-        for side in (columns.x, columns.y)
-    )
+    x, y = (combinations([column.values for column in side]) for side in (columns.x, columns.y))
     return x, y, columns.cells
 
 

@@ -165,7 +165,8 @@ def rest_of(reduction: Reduction, latents: Latents) -> Rest | None:
     if whole is None:
         return None
     part = ClosedForm.of(leading[0], leading[1], latents.dof) or whole
-    squares = Squares.of(*map(latents.without_z, reduction.columns), *leading, latents.dof)
+    x, y = (latents.without_z(columns) for columns in reduction.columns)
+    squares = Squares.of(x, y, leading[0], leading[1], latents.dof)
     left_out = [max(len(a), 1) / max(len(b), 1) for a, b in zip(reduction.columns, sides, strict=True)]
     thin, spread, doubt = squares.beside(whole, float(np.prod([max(share, 1.0) for share in left_out])))
     clear = thin / spread
@@ -288,7 +289,8 @@ def _orthonormal_first(columns: FloatArray, first: FloatArray) -> FloatArray:
     left = columns - (columns @ leading.T) @ leading
     lengths = np.sqrt(np.einsum("ij,ij->i", left, left))
     some = lengths > CLEAR_VARIANCE * np.sqrt(np.einsum("ij,ij->i", columns, columns))
-    return np.vstack([leading, left[some] / lengths[some, None]])
+    found: FloatArray = np.vstack([leading, left[some] / lengths[some, None]])
+    return found
 
 
 def fit_reduced(question: Question, workshop: Workshop, ask: Callable[[Question], Fit | Verdict]) -> Fit | Verdict:

@@ -178,3 +178,12 @@ def test_thin_dependence_of_columns_by_the_hundred_is_found_by_their_squares():
     assert low < 2.0 < high
     assert found.value > 1.0
     assert found.details["linear_log_pvalue"] < math.log(1e-5)
+
+
+def test_combinations_of_columns_do_not_stand_for_what_was_left_out():
+    x, y = np.random.default_rng(0).standard_normal((2, 400, 30))
+    y = 0.3 * x + math.sqrt(0.91) * y
+    turn = np.random.default_rng(1).standard_normal((30, 60)) / math.sqrt(30.0)
+    plain, more = pydine.mutual_information(x, y), pydine.mutual_information(x @ turn, y @ turn)
+    assert plain.value == pytest.approx(-15.0 * math.log(0.91), abs=0.3)
+    assert more.value == pytest.approx(plain.value, abs=0.3)

@@ -167,8 +167,9 @@ def rest_of(reduction: Reduction, latents: Latents) -> Rest | None:
     part = ClosedForm.of(leading[0], leading[1], latents.dof) or whole
     x, y = (latents.without_z(columns) for columns in reduction.columns)
     squares = Squares.of(x, y, leading[0], leading[1], latents.dof)
-    left_out = [max(len(a), 1) / max(len(b), 1) for a, b in zip(reduction.columns, sides, strict=True)]
-    thin, spread, doubt = squares.beside(whole, float(np.prod([max(share, 1.0) for share in left_out])))
+    # With fewer directions than rows allow, the others are combinations of columns.
+    left_out = [len(a) / most if len(b) == most else 1.0 for a, b in zip((x, y), sides, strict=True)]
+    thin, spread, doubt = squares.beside(whole, left_out[0] * left_out[1])
     clear = thin / spread
     weight = max(0.0, 1.0 - (_threshold(spread) / clear) ** 2) if clear > 0.0 else 0.0
     # What is spread thinly is not negative: upwards its error is that of a normal distribution that is cut off at 0.

@@ -134,6 +134,8 @@ bench: $(VENV)/.installed-bench
 	@echo "  $(BIN)/python benchmarks/labels.py       labels by the hundred: tables, numbers, and given either"
 	@echo "  $(BIN)/python benchmarks/consistency.py  error, coverage and time against the number of rows"
 	@echo "  $(BIN)/python benchmarks/edges.py        many columns a side and in Z, strong dependence"
+	@echo "  $(BIN)/python benchmarks/public_mutinfo.py    strong dependence: mutinfo's families, beside what it published"
+	@echo "  $(BIN)/python benchmarks/public_lmi.py        many columns a side: the grid of latent mutual information"
 	@echo "  $(BIN)/python benchmarks/codes.py        codes in Z that act by order, by level, or by their sum modulo m"
 	@echo "  $(BIN)/python benchmarks/next_questions.py  differences, interactions and rows needed: coverage, level, power"
 	@echo "  $(BIN)/python benchmarks/real_z.py       Z of real tables with a known truth, beside GCM and regression"

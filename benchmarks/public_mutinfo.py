@@ -174,8 +174,8 @@ def main() -> None:
     report(
         options.output / "public_mutinfo.md",
         "# Strong dependence: mutinfo's families\n\n`python benchmarks/public_mutinfo.py`. Mean absolute errors in "
-        "nats at n = 10,000: ours in all, and by columns a side; KSG, WKL, MINE and InfoNCE as published. *Cover* is how "
-        "often a 95% interval holds the truth, *open above* how often it has no upper end.",
+        "nats at n = 10,000: ours in all, and by columns a side; KSG, WKL, MINE and InfoNCE as published. *Cover* is "
+        "how often a 95% interval holds the truth, *open above* how often it has no upper end.",
         *sections,
     )
 

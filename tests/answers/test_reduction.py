@@ -153,3 +153,37 @@ class TestSpikes:
             sizes.append(size)
         assert found == 0
         assert np.mean(sizes) == pytest.approx(0.7, abs=0.03)
+
+
+def test_what_many_columns_say_is_a_direction_whether_exactly_or_nearly():
+    """Two shared dimensions with 20 copies each, among 60 columns of noise: too weak for lines of all columns."""
+    rng = np.random.default_rng(0)
+    shared, noise = rng.standard_normal((2, 500, 2)), rng.standard_normal((2, 500, 60))
+    shared[1] = 0.5 * shared[0] + math.sqrt(0.75) * shared[1]
+    x, y = (np.hstack([np.repeat(a, 20, axis=1), b]) for a, b in zip(shared, noise, strict=True))
+    near = [a + 1e-3 * rng.standard_normal(a.shape) for a in (x, y)]
+    for found in (pydine.mutual_information(x, y), pydine.mutual_information(*near)):
+        assert found.details["directions"] == (2, 2)
+        assert found.value == pytest.approx(-math.log(0.75), abs=0.1)
+
+
+def test_thin_dependence_of_columns_by_the_hundred_is_found_by_their_squares():
+    """Closed forms have lost nearly all of it: 120 columns a side and 300 rows."""
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 300, 120))
+    rho = math.sqrt(-math.expm1(-2.0 * 2.0 / 120.0))
+    y = rho * x + math.sqrt(1.0 - rho * rho) * y
+    found = pydine.mutual_information(x, y)
+    low, high = found.confidence_interval(0.95)
+    assert low < 2.0 < high
+    assert found.value > 1.0
+    assert found.details["linear_log_pvalue"] < math.log(1e-5)
+
+
+def test_combinations_of_columns_do_not_stand_for_what_was_left_out():
+    x, y = np.random.default_rng(0).standard_normal((2, 400, 30))
+    y = 0.3 * x + math.sqrt(0.91) * y
+    turn = np.random.default_rng(1).standard_normal((30, 60)) / math.sqrt(30.0)
+    plain, more = pydine.mutual_information(x, y), pydine.mutual_information(x @ turn, y @ turn)
+    assert plain.value == pytest.approx(-15.0 * math.log(0.91), abs=0.3)
+    assert more.value == pytest.approx(plain.value, abs=0.3)

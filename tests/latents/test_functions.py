@@ -119,3 +119,18 @@ def test_of_many_columns_no_kind_has_more_functions_than_rows(dz, n, most):
     found = functions(z)
     assert found.shape[1] == functions.n_always + sum(len(prior) for prior in functions.priors(z)) <= most
     np.testing.assert_allclose(functions.some(z[:, :5], np.arange(found.shape[1])).T, found[:5], atol=1e-5)
+
+
+@pytest.mark.parametrize("turned", [1.0, -1.0])
+def test_waves_of_a_column_along_which_a_side_bends_are_always_used(turned):
+    """Of 100 columns and 500 rows, waves of all would be more functions than rows."""
+    z = normal(500, 100)
+    rng = np.random.default_rng(1)
+    sides = rng.standard_normal((2, 500)) + np.array([np.sin(2.0 * z[40]), z[3]])
+    functions = FunctionsOfZ.choose(turned * z, (), sides)
+    (bent,) = functions.bent
+    assert functions.seen.order[bent] == 40
+    assert FunctionsOfZ.choose(z, (), rng.standard_normal((2, 500))).bent == ()
+    projection = Projection.fit(sides, turned * z, functions, nonlinear=0.0)
+    left = projection(sides, turned * z)[0]
+    assert abs(np.corrcoef(left, np.sin(2.0 * z[40]))[0, 1]) < 0.02

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from pydine.kernels.mixing import mixture_weights
 from pydine.units.ladder import cross_fit_ladder, fit_folds
 from pydine.units.rows import Arrangement, dealt
-from pydine.units.stacking import RungStack
+from pydine.units.stacking import RungStack, still_to_learn
 from unit_data import SETTINGS, sine_data
 
 AS_IT_IS = Arrangement((0,), np.ones(1))
@@ -72,3 +72,11 @@ def test_what_is_linear_in_many_columns_is_not_unlearned():
     assert unit.rung_weights["linear"] > 0.3
     assert np.mean(unit.log_density(target, context) - held) > 0.05  # the optimism of the linear rung
     assert unit.unlearned < 0.02
+
+
+def test_of_a_thousand_columns_no_more_is_unlearned_than_rows_could_ever_teach():
+    """The sum over all doublings of the rows is 361 times the optimism there, and of few columns nearly what it is."""
+    for c in (1, 5, 10):
+        assert still_to_learn(c) == pytest.approx(1.0 / (2.0 ** (4.0 / (4.0 + c)) - 1.0), rel=5e-3)
+    assert still_to_learn(1000) == pytest.approx(sum(2.0 ** (-k * 4.0 / 1004.0) for k in range(1, 34)), rel=1e-9)
+    assert still_to_learn(1000) < 35.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -192,7 +192,7 @@ def _fit_flows(question: Question, settings: Settings, workshop: Workshop | None
     most = max(parts, key=lambda part: part.weight)
     heaviest = most.base
     details: dict[str, object] = {"algorithm": settings.algorithm, "degrees_of_freedom": found.latents.dof}
-    narrow = compared.pop("narrowest", 0.0)
+    narrow = cast(float, compared.pop("narrowest", 0.0))
     details |= heaviest.details | compared | _cap(question, settings)
     if heaviest.by_neighbours:
         details["by_neighbours"] = heaviest.by_neighbours

@@ -20,7 +20,7 @@ STEPS = {
     "projection": "functions of z beyond its columns and their cubes are projected out of the latents",
     "softening": "shapes are learned from latents that lose only as much as they depend on z",
     "bias": "the biases of the closed form and of ranks are subtracted",
-    "raw": "the closed form on the scale of the data, for sharp lines between several columns",
+    "raw": "a Student-t vector on the scale of the data, for sharp lines between several columns",
     "student": "the Student-t base",
     "mixture": "mixtures of Gaussians and of classes",
     "classes": "mixtures of classes, which follow sharp edges",

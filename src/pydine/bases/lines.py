@@ -1,7 +1,7 @@
 """Sides that are jointly Student-t on the scale of the data, Gaussian if tails are light: for sharp lines.
 
 Normal scores of each column by itself bend relations between several columns by the noise of ranks, and more where
-tails are heavy, since scores of one column do not know the size of the others. On the scale of the data a line stays one.
+tails are heavy, since scores of one column do not know the size of the others. On the scale of the data it stays one.
 """
 
 from __future__ import annotations

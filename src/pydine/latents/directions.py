@@ -70,7 +70,7 @@ def principal(columns: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
     return loadings * np.where(peaks < 0.0, -1.0, 1.0)[:, None], variances
 
 
-def standing_out(columns: FloatArray, dof: float) -> FloatArray:
+def standing_out(columns: FloatArray, dof: float, copies: FloatArray | None = None) -> FloatArray:
     """Directions that have more variance than noise would, at least one, as loadings of the columns, shape (k, d).
 
     Columns are scaled by what is noise in them, which is what the directions found so far leave: columns that follow
@@ -83,23 +83,28 @@ def standing_out(columns: FloatArray, dof: float) -> FloatArray:
         Of unit variance.
     dof : float
         Degrees of freedom of the columns.
+    copies : ndarray, shape (d,), optional
+        How often each column is there. What many columns say is a direction, whether they say it exactly or nearly.
     """
     d, n = columns.shape
-    noise, k = np.ones(d), 0
-    loadings, variances = principal(columns, 2)
+    often = np.ones(d) if copies is None else copies
+    scale, k = np.sqrt(often), 0
+    loadings, variances = principal(columns * scale[:, None], 2)
     for k in range(min(d, MOST_DIRECTIONS)):
         root_n, root_d = np.sqrt(dof - k), np.sqrt(d - k)
         spread = (root_n + root_d) * (1.0 / root_n + 1.0 / root_d) ** (1.0 / 3.0)
         if k >= len(variances) or variances[k] * dof <= (root_n + root_d) ** 2 + BEYOND * spread:
             break
-        scaled, chosen = columns / noise[:, None], loadings[: k + 1]
+        scaled, chosen = columns * scale[:, None], loadings[: k + 1]
         left = scaled - chosen.T @ (chosen @ scaled)
-        kept = 1.0 - np.einsum("ij,ij->j", chosen, chosen)  # of the variance of noise
+        kept = often - np.einsum("ij,ij->j", chosen, chosen)  # of the variance of noise
         squares = np.einsum("ij,ij->i", left, left) / (np.maximum(kept, LEAST_VARIANCE) * (n - k - 1))
-        noise = np.maximum(noise * np.sqrt(squares), LEAST_NOISE)
-        loadings, variances = principal(columns / noise[:, None], k + 2)
+        scale = np.sqrt(often) * np.minimum(
+            scale / np.sqrt(np.maximum(often * squares, LEAST_VARIANCE)), 1.0 / LEAST_NOISE
+        )
+        loadings, variances = principal(columns * scale[:, None], k + 2)
     else:
         k += 1
-    found: FloatArray = loadings[: max(k, 1)] / noise
+    found: FloatArray = loadings[: max(k, 1)] * scale
     unit: FloatArray = found / np.linalg.norm(found, axis=1, keepdims=True)
     return unit

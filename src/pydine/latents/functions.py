@@ -6,11 +6,12 @@ None of them depends on the order of the rows, or on the order and the signs of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from pydine.types import FloatArray, must_fit
 from pydine.units.rows import SEED, Arrangement, outwards, some_of
@@ -31,6 +32,9 @@ MOST_FUNCTIONS = 1800
 # answer: a small share of the rows' degrees of freedom: the cubes of z are always used if they and z take no more, and
 # functions of z beyond the first share of them are taken in such steps (`projection`).
 STEP_SHARE = 0.1
+# answer: probability of any column whose waves are always used where nothing bends: few, since each costs eight degrees
+# of freedom, and functions that bend less than this explain little.
+BENT_BY_CHANCE = 0.01
 FARTHEST_SCORE = 10.0  # guard: scores are clipped to it; no sample reaches it
 
 
@@ -88,6 +92,9 @@ class FunctionsOfZ:
         The order and signs in which all functions but the learned ones see the columns of z.
     most : int
         Polynomials, products of two columns and waves are left out, each kind by itself, if there are more of them.
+    bent : tuple of int
+        Columns, as they are seen, whose waves are always used: where those of all columns are left out, of the columns
+        along which either side clearly bends.
     """
 
     dz: int
@@ -96,9 +103,11 @@ class FunctionsOfZ:
     centres: FloatArray
     seen: Arrangement
     most: int = MOST_FUNCTIONS
+    bent: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
+        must_fit(self, all(0 <= i < self.dz for i in self.bent))
         must_fit(self, self.centres.ndim == 2 and self.dz == len(self.centres) == len(self.seen.order))
 
     @classmethod
@@ -115,12 +124,15 @@ class FunctionsOfZ:
         seen = Arrangement.beside(z, z[:0] if sides is None else sides)
         arranged = seen(z)
         centres = arranged[:, some_of(outwards(arranged), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
-        return cls(dz, 1 + 2 * dz <= STEP_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
+        found = cls(dz, 1 + 2 * dz <= STEP_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
+        if learned is None or sides is None or found._has_waves:
+            return found
+        return replace(found, bent=_bent(arranged, sides))
 
     @property
     def n_always(self) -> int:
-        """Number of functions that are always used: a constant, z, and its cubes if `cubic`. They come first."""
-        return 1 + (2 if self.cubic else 1) * self.dz
+        """Number of functions that are always used: a constant, z, cubes if `cubic`, and waves. They come first."""
+        return 1 + (2 if self.cubic else 1) * self.dz + COLUMN_WAVES * len(self.bent)
 
     def __call__(self, z: FloatArray) -> FloatArray:
         """Evaluate all functions: those that are always used, then kind by kind."""
@@ -164,6 +176,8 @@ class FunctionsOfZ:
         always = [np.ones((z.shape[1], 1)), z.T]
         if self.cubic:
             always.append(((z * z - 3.0) * z).T)
+        if self.bent:
+            always.append(_column_waves(z[list(self.bent)]))
         if self.learned is None:
             return {"always": always}
         return {
@@ -214,6 +228,24 @@ def _bumps(z: FloatArray, centres: FloatArray) -> FloatArray:
     exponents = squares.astype(np.float32)
     bumps: FloatArray = np.exp(exponents, out=exponents)
     return bumps
+
+
+def _bent(z: FloatArray, sides: FloatArray) -> tuple[int, ...]:
+    """Columns of z (dz, n) along which one of the sides (d, n) bends more than chance would have any of them bend.
+
+    What waves along a column explain of what all columns leave of a side in a line is chi-squared if it does not bend.
+    """
+    (dz, n), basis = z.shape, np.linalg.qr(np.vstack([np.ones(z.shape[1]), z]).T)[0]
+    left = sides - (sides @ basis) @ basis.T
+    spread = np.einsum("ij,ij->i", left, left) / max(n - basis.shape[1], 1)
+    limit = float(chdtri(COLUMN_WAVES, BENT_BY_CHANCE / (dz * len(sides))))
+    found = []
+    for j in range(dz if basis.shape[1] < n else 0):
+        waves = np.linalg.qr(np.hstack([np.ones((n, 1)), z[j, :, None], _column_waves(z[j : j + 1])]))[0][:, 2:]
+        products = left @ waves
+        if ((products * products).sum(axis=1) > limit * spread).any():
+            found.append(j)
+    return tuple(found)
 
 
 def _column_waves(z: FloatArray) -> FloatArray:

@@ -31,6 +31,7 @@ _KEPT = (
     "pydine.disk",
     "pydine.kernels.compilation",
     "pydine.kernels.machine_code",
+    "pydine.kernels.shipped",
     "pydine.questions.saved",
     "pydine.work.cache",
     "pydine.work.engines",

@@ -16,11 +16,12 @@ from typing import Any
 import llvmlite.binding as ll
 import numba as nb
 from numba.core import event as events
-from numba.core import sigutils
 from numba.core.registry import CPUDispatcher
 
 from pydine.disk import only_one, write_whole
 from pydine.kernels.machine_code import KEPT, is_at_hand, keep, name_of, place
+
+sigutils: Any = import_module("numba.core.sigutils")  # nothing there has types
 
 PATIENCE = 1.5  # memory: seconds of silence before a first call explains itself
 

@@ -24,6 +24,7 @@ import numba as nb
 
 __all__ = ["BROUGHT", "CPU", "FILE", "brought", "has_brought", "origin", "pack"]
 
+config: Any = import_module("numba.core.config")  # nothing there has types
 serialize: Any = import_module("numba.core.serialize")
 
 FILE = Path(__file__).with_name("machine_code.xz")
@@ -117,7 +118,6 @@ def _codes(sources: str) -> Mapping[tuple[str, str], tuple[list[str], bytes]]:
 
 def _fits() -> bool:
     """Whether this Python and processor can run it, and Numba was not asked for code of another sort."""
-    config = nb.config
     asked = (config.CPU_NAME, config.CPU_FEATURES, config.BOUNDSCHECK or None, config.DEBUGINFO_DEFAULT or None)
     if any(part is not None for part in asked) or config.OPT != 3 or sys.implementation.name != "cpython":
         return False

@@ -168,6 +168,8 @@ def test_doctor(folder):
     assert record["extras"]["cli"].keys() == {"polars", "rich", "typer"}
     assert record["extras"]["cli"]["polars"] == pl.__version__
     assert record["cores"] == os.cpu_count()
+    assert (record["compiled"], record["functions_to_compile"]) == (True, 0)
+    assert record["functions"] >= 27
 
 
 @posix

@@ -94,7 +94,7 @@ class Suite:
     about: str
     commands: tuple[tuple[str, ...], ...]
     rows: Callable[[Path], list[Row]]
-    minutes: float = 12.0
+    minutes: float = 14.0
 
     @property
     def whole(self) -> str:
@@ -191,6 +191,66 @@ def tables(
     return rows
 
 
+def decisions(name: str) -> Callable[[Path], list[Row]]:
+    """Rows of a file of results of tests: lines of ours and of others by part, and lines with others as columns."""
+
+    def rows(folder: Path) -> list[Row]:
+        found = []
+        for table in markdown_tables((folder / f"{name}.md").read_text(encoding="utf-8")):
+            if {"part", "test"} <= set(table):
+                found += [
+                    row for part, lines in table.groupby("part", sort=False) for row in _by_test(str(part), lines)
+                ]
+            elif {"part", "AUC", "KCIT"} <= set(table):
+                found += _by_setting(table)
+        return found
+
+    return rows
+
+
+def _by_test(part: str, lines: pd.DataFrame) -> list[Row]:
+    figures = lines.set_index("test")
+    own = figures.loc["dine"]
+    noise = {"AUC": _number(own.get("its error", math.nan)), "F1": 0.0, "type I": 0.0}
+    return [
+        Row(
+            f"{part}: {figure}",
+            _number(own[figure]),
+            {str(name): _number(value) for name, value in figures[figure].items() if name != "dine"},
+            0.0 if math.isnan(noise[figure]) else noise[figure],
+            is_lower=figure == "type I",
+            least=real_z.ALPHA if figure == "type I" else -math.inf,
+        )
+        for figure in noise
+        if figure in figures
+    ]
+
+
+def _by_setting(table: pd.DataFrame) -> list[Row]:
+    setting = str(table.columns[1])
+    return [
+        Row(
+            f"{line['part']}, {setting} {line[setting]}: AUC",
+            _number(line["AUC"]),
+            {name: _number(line[name]) for name in ("KCIT", "mCMIkNN")},
+            _number(line["its error"]),
+            is_lower=False,
+        )
+        for line in table.to_dict("records")
+    ]
+
+
+def markdown_tables(text: str) -> list[pd.DataFrame]:
+    """The tables of a page, as text; a dash is NaN."""
+    found: list[pd.DataFrame] = []
+    for block in text.split("\n\n"):
+        lines = [line.strip("| ").split(" | ") for line in block.splitlines() if line.startswith("|")]
+        if len(lines) > 2:
+            head, _, *rows = lines
+            found.append(pd.DataFrame(rows, columns=head).replace("-", "nan"))
+    return found
+
+
 def _frame(path: Path) -> pd.DataFrame:
     rows = pd.read_csv(path, keep_default_na=False, na_values=[""])
     return common.frame(rows.to_dict("records")) if "estimate" in rows else rows
@@ -253,15 +313,15 @@ SUITES = (
         "Decisions with mixed columns: mCMIkNN (Hügle et al. 2023)",
         "Structures of one to nine columns in Z of any mixture of kinds. Published: from the p-values of "
         "hpi-epic/mCMIkNN.",
-        (("public_mcmiknn.py", "--part"),),
-        tables("public_mcmiknn", (), "pydine", ("KCIT", "mCMIkNN", "micd"), "AUC"),
+        (("public_mcmiknn.py", "--renew"),),
+        decisions("public_mcmiknn"),
     ),
     Suite(
         "lcit",
         "Many columns in Z: LCIT (Duong and Nguyen 2022)",
         "The authors' own simulation, 25 to 100 columns in Z. Published: from baosws/LCIT.",
-        (("public_lcit.py", "--part"),),
-        tables("public_lcit", (), "pydine", ("LCIT", "KCIT"), "AUC"),
+        (("public_lcit.py", "--part", "250x25", "500x25", "1000x25", "--renew"),),
+        decisions("public_lcit"),
     ),
     Suite(
         "networks",

@@ -309,8 +309,8 @@ SUITES = (
         "lmi",
         "Many columns a side: LMI (Gowri et al. 2024)",
         "Sides of 10 to 500 columns, of which one to nine dimensions are shared and many are copies, 0 to 2 bits, "
-        "n = 2000; and images of digits, some of them shuffled. Mean absolute errors. Published: means over the file of "
-        "results in ggdna/latent-mutual-information.",
+        "n = 2000; and images of digits, some of them shuffled. Mean absolute errors. Published: means over the file "
+        "of results in ggdna/latent-mutual-information.",
         (
             ("public_lmi.py", "--part", "digits"),
             ("public_lmi.py", "--part", "10-50", "--part", "100-500", "--every", "9"),

@@ -44,8 +44,8 @@ INTRODUCTION = """
 # Public benchmarks
 
 What other people measure their estimators and tests with, run on pydine with its defaults, and their published figures
-beside ours. The suites are not of our choosing, but for the last, and no row is left out: where another method is better,
-the row says **not first**. `make public` runs a part of each suite and writes this page, in about half an hour on two
+beside ours. The suites are not of our choosing, but for the last, and no row is left out: where another method is
+better, the row says **not first**. `make public` runs a part of each suite and writes this page, in about half an hour on two
 cores; it needs no network, but for the files of networks of two packages. The whole suites are the commands under each
 table.
 

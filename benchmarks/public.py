@@ -45,9 +45,9 @@ INTRODUCTION = """
 
 What other people measure their estimators and tests with, run on pydine with its defaults, and their published figures
 beside ours. The suites are not of our choosing, but for the last, and no row is left out: where another method is
-better, the row says **not first**. `make public` runs a part of each suite and writes this page, in about half an hour on two
-cores; it needs no network, but for the files of networks of two packages. The whole suites are the commands under each
-table.
+better, the row says **not first**. `make public` runs a part of each suite and writes this page, in about half an hour
+on two cores; it needs no network, but for the files of networks of two packages. The whole suites are the commands
+under each table.
 
 "First": better than every other figure of the row. "Level": within a tenth of the best other error, within 0.02 of the
 best other share (F1, AUC, power), or within two standard errors of ours, where these are known. "Published" figures are

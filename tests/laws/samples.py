@@ -109,7 +109,9 @@ def drawn(seed, most_rows=MOST_ROWS):
         made = {}
         for i, latent in enumerate(latents.T):
             kind = kinds[rng.integers(len(kinds))]
-            made[f"{name}{i}"] = kind(rng, latent)
+            column = kind(rng, latent)
+            varies = bool((column != column[0]).any())  # a cut may lie beyond all rows
+            made[f"{name}{i}"] = column if varies else halves(rng, latent)
             seen.append(f"{name}{i} {kind.__name__}")
         frames[name] = pd.DataFrame(made, index=pd.RangeIndex(n))
     return Sample(f"seed {seed}, {n} rows: {', '.join(seen)}", **frames)

@@ -412,7 +412,9 @@ def _explained(asked: _Questions, settings: Settings, screened: Sequence[str], b
     if name not in asked.alone:
         raise ValueError(f"{name!r} is not among the columns of the ranking; they are {', '.join(asked.alone)}.")
     if asked.whole is None or name not in asked.whole.names[0]:
-        raise ValueError(f"what {name!r} tells given the rest cannot be said: {asked.why_no_rest or 'it is constant'}")
+        raise ValueError(
+            f"what {name!r} tells given the rest cannot be computed: {asked.why_no_rest or 'it is constant'}"
+        )
     table, first = asked.whole.table, asked.first_of
     names = [other for other in (screened or first) if first[other] == other and other != first[name]]
     given = tuple(table.names.index(other) for other in names if other != name)

@@ -319,7 +319,7 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
         for column in ranking
         if (told := column.given_rest) is not None
     }
-    why = f"What columns tell given the others cannot be said: {ranking.why_no_rest}" if ranking.why_no_rest else ""
+    why = f"What columns tell given the others cannot be computed: {ranking.why_no_rest}" if ranking.why_no_rest else ""
     return _Rest(answers, ranking.screened, why, ranking)
 
 

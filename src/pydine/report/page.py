@@ -221,7 +221,8 @@ def _columns(report: Report) -> str:
     ]
     head = (
         '<thead><tr><th scope="col">column</th><th scope="col" class="wide">kind</th>'
-        '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · quartiles · max, or labels</th>'
+        '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · <span class="wide">quartiles</span>'
+        '<span class="narrow">median</span> · max, or labels</th>'
         '<th scope="col" class="number wide">different</th>'
         '<th scope="col" class="number wide">missing</th><th scope="col">what to know</th></tr></thead>'
     )

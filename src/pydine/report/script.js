@@ -292,7 +292,7 @@
     // Names of levels have the room that they need, up to a third of the picture.
     const widest = y.levels ? Math.max(...y.levels.map((text) => context.measureText(text).width)) : 0;
     const room = Math.min(Math.max(34, Math.ceil(widest)), Math.floor(width / 3));
-    const frame = { left: room + 18, right: width - 8, top: 8, bottom: height - 38 };
+    const frame = { left: room + (y.levels ? 26 : 18), right: width - 8, top: 8, bottom: height - 38 };
     const range = (side) => {
       if (side.levels) return [-0.5, side.levels.length - 0.5];
       const low = Math.min(...side.values), high = Math.max(...side.values), pad = 0.04 * (high - low) || 0.5;

@@ -77,7 +77,7 @@ def test_rank(folder):
     lines = [line.split() for line in done.stdout.splitlines()]
     named = [line[0] for line in lines if line and line[0] in ("cause", "proxy", "noise")]
     assert named == ["cause", "proxy", "noise"]
-    assert "Of 2 of 3 columns nothing is detected beyond what the others tell." in done.stdout
+    assert "For 2 of 3 columns nothing is detected beyond what the others tell." in done.stdout
     assert "≤ 0.0" in done.stdout
     said = "Left out: 2 columns: 'one' (it is constant), 'name' (it has 150 different labels in 150 rows, too many to"
     assert " ".join(done.stdout.split()).startswith(said)

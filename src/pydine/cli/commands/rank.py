@@ -152,7 +152,7 @@ def _bound(ranked: RankedColumn) -> str:
 def _said(ranking: Ranking) -> list[str]:
     """What the table says, in a sentence or two."""
     if ranking.why_no_rest:
-        return [f"What columns tell given the rest cannot be said: {ranking.why_no_rest}"]
+        return [f"What columns tell given the rest cannot be computed: {ranking.why_no_rest}"]
     hints = [f"{column.name} is a copy of {column.copy_of}." for column in ranking if column.copy_of]
     hints += [f"{name}: {hint}." for name, hint in ranking.hints.items()]
     nothing, told = ranking.not_detected, [column for column in ranking if column.adjusted_alone <= ranking.alpha]
@@ -163,9 +163,9 @@ def _said(ranking: Ranking) -> list[str]:
     if not nothing:
         every = "Every column adds something." if asked > 1 else f"{told[0].name} tells about {ranking.target}."
         return [every, *hints]
-    count = f"Of {len(nothing)} of {asked} columns nothing is detected beyond what the others tell."
+    count = f"For {len(nothing)} of {asked} columns nothing is detected beyond what the others tell."
     alone = [column.name for column in ranking if column.not_detected and column.adjusted_alone <= ranking.alpha]
-    together = f"{some(alone)} are informative on their own: leave out one at a time to see which overlap."
+    together = f"{some(alone)} are informative on their own; to see which overlap, leave out one at a time."
     return [f"{count} {together}" if len(alone) > 1 else count, *hints]
 
 

@@ -1,8 +1,8 @@
 """Level, coverage and width where rows depend on each other: series, clusters, panels.
 
-python benchmarks/dependent_rows.py [--datasets 60] [--strong 30] [--output FOLDER] [--given "AR(1) 0.95" ...]
+python benchmarks/dependent_rows.py [--datasets 60] [--strong 30] [--output FOLDER] [--again "AR(1) 0.95" ...]
 
-With --given, only the rows of these names that have a z are made again, in the table that is there.
+With --again, only the rows of these names are made, in the table that is there.
 
 Both sides are independent processes of the same kind, given z, or depend on each other by so many nats: both are linear
 processes whose innovations are correlated, so that the truth is known. z is a process of the same kind, which moves
@@ -163,17 +163,16 @@ def line(process: Process, datasets: int, strong: int) -> dict[str, object]:
 
 
 def again(path: Path, names: list[str], datasets: int, strong: int) -> None:
-    """Make some rows with z again, and note it below the table."""
+    """Make the rows of some names again, and note it below the table."""
+    note = f"Made again at {commit()}, {datasets} and {strong} datasets: {', '.join(names)}."
+    path.write_text(path.read_text(encoding="utf-8") + "\n" + note + "\n", encoding="utf-8")
     for process in processes():
-        if process.name not in names or not process.dz:
+        if process.name not in names:
             continue
         made = common.markdown([line(process, datasets, strong)]).splitlines()[-1]
         start = "|".join(made.split("|")[:4]) + "|"
-        which = start.strip("| ").replace(" | ", ", ") + ":"
-        note = f"{which} made again at {commit()}, {datasets} and {strong} datasets."
-        kept = [text for text in path.read_text(encoding="utf-8").splitlines() if not text.startswith(which)]
-        lines = [made if text.startswith(start) else text for text in kept]
-        path.write_text("\n".join([*lines, note]) + "\n", encoding="utf-8")
+        lines = [made if text.startswith(start) else text for text in path.read_text(encoding="utf-8").splitlines()]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -181,11 +180,11 @@ def main() -> None:
     parser.add_argument("--datasets", type=int, default=60)
     parser.add_argument("--strong", type=int, default=30)
     parser.add_argument("--output", type=Path, default=common.RESULTS)
-    parser.add_argument("--given", nargs="+", default=())
+    parser.add_argument("--again", nargs="+", default=())
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.given:
-        again(options.output / "dependent_rows.md", options.given, options.datasets, options.strong)
+    if options.again:
+        again(options.output / "dependent_rows.md", options.again, options.datasets, options.strong)
         return
     lines: list[dict[str, object]] = []
     for process in processes():

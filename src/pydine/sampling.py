@@ -33,7 +33,7 @@ from pydine.types import FloatArray, IntArray, RowArray
 
 SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
-FLIPPED = 0.4, 4  # answer: stretches of time that share a sign, times n^(2/3), and at least
+FLIPPED = 0.4, 4  # answer: stretches of time that have a sign each: times n^(2/3), and at least; other numbers would do
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
 FEW_CLUSTERS = 10  # words: with less, intervals are very wide, and a resampled table has hardly any

@@ -26,6 +26,7 @@ from functools import cached_property, lru_cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
 from pydine.serial import LongRun, expected, long_run
@@ -358,15 +359,16 @@ def _in_order(left: Callable[[FloatArray], FloatArray], rows: RowArray, columns:
     return left(found)[:, rows]
 
 
-def self_weighting(weights: FloatArray) -> RowArray:
+def self_weighting(weights: FloatArray, marks: NDArray[np.uint64] | None = None) -> RowArray:
     """As many of n rows as there are, each as often as its weight (n,) says, as near as whole numbers come to it.
 
     A systematic sample in the order of the weights: as many of any range of weights as they add up to. Which of the
-    rows with one weight are taken once more is drawn once and for all by their places, so that the same rows in another
-    order are another sample. Equal weights give every row once.
+    rows with one weight are taken once more is decided by their marks (n,), which follow from their values, so that the
+    same rows in another order are the same sample; without marks, by their places. Equal weights give every row once.
     """
     n = len(weights)
-    order = np.lexsort((np.random.default_rng((SEED, 1)).permutation(n), weights))
+    places = np.random.default_rng((SEED, 1)).permutation(n)
+    order = np.lexsort((places, weights) if marks is None else (places, marks, weights))
     ends = np.floor(np.cumsum(weights[order]) * (n / float(weights.sum())) + 0.5).astype(np.intp)
     counts = np.empty(n, dtype=np.intp)
     counts[order] = np.diff(ends, prepend=0)

@@ -60,13 +60,13 @@ def long_run(values: FloatArray) -> LongRun:
     whole, rows = ends.astype(np.intp), np.arange(len(values))
     last, beyond = (squares[rows, np.minimum(at, squares.shape[1] - 1)] for at in (whole - 1, whole))
     sums = last + (ends - whole) * (beyond - last)  # the last one counts in part, so that nothing jumps
-    weights = _weights(sums, ends)
+    weights, levels = _levels(sums, ends)
     each = np.cumsum((weights / ends)[::-1], axis=0)[::-1]  # the weight of a single cosine of each band
     counts = np.diff(ends, axis=0, prepend=0.0)
-    parts = each * np.diff(sums, axis=0, prepend=0.0)
-    found = parts.sum(axis=0)
-    spread = np.divide(parts * parts, counts, out=np.zeros(parts.shape), where=counts > 0.0).sum(axis=0)
-    return LongRun(found, np.maximum(found * found / np.maximum(spread, SMALLEST), 1.0), each * counts)
+    found = (each * np.diff(sums, axis=0, prepend=0.0)).sum(axis=0)
+    parts = each * levels / levels[0]  # never more than that of the first cosines, so that these are the least degrees
+    degrees = (parts * counts).sum(axis=0) ** 2 / (parts * parts * counts).sum(axis=0)
+    return LongRun(found, degrees, each * counts)
 
 
 def _edges(n: int) -> FloatArray:
@@ -75,7 +75,7 @@ def _edges(n: int) -> FloatArray:
     return np.exp2(np.arange(doublings + 1.0))
 
 
-def _weights(sums: FloatArray, ends: FloatArray) -> FloatArray:
+def _levels(sums: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
     """How likely it is that a spectrum is level up to each edge and lower beyond it, or level up to the last one.
 
     One more level costs what a level costs whose prior knows as much as a single cosine. That there is an edge, and
@@ -86,6 +86,11 @@ def _weights(sums: FloatArray, ends: FloatArray) -> FloatArray:
     ----------
     sums, ends : ndarray, shape (bands, k)
         Sums of squares up to each edge, and how many they are; from some band on they may stay the same.
+
+    Returns
+    -------
+    weights, levels : ndarray, shape (bands, k)
+        Of each edge, the last for none; and the level of each band, averaged by these weights.
     """
     total, free = sums[-1], ends[-1]
     rest, left = np.maximum(total - sums, SMALLEST), free - ends
@@ -100,8 +105,11 @@ def _weights(sums: FloatArray, ends: FloatArray) -> FloatArray:
     odds = np.where(is_edge & (slow > fast), odds, -np.inf)
     odds[-1] = 0.0
     weights = np.exp(odds - odds.max(axis=0))
-    found: FloatArray = weights / weights.sum(axis=0)
-    return found
+    weights /= weights.sum(axis=0)
+    beyond = np.cumsum(weights * fast, axis=0) - weights * fast
+    slow[-1] = level
+    levels = np.cumsum((weights * slow)[::-1], axis=0)[::-1] + beyond
+    return weights, levels
 
 
 def expected(x: FloatArray, y: FloatArray, shares: FloatArray, left: Callable[[FloatArray], FloatArray]) -> FloatArray:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from pydine.serial import LongRun, expected, long_run
+from pydine.serial import LongRun, expected, expected_of_means, long_run
 from pydine.types import FloatArray, IntArray, RowArray
 
 SEED = 0  # answer: of folds, starts of networks, jitter, sketches and generated data; any other would do
@@ -313,8 +313,7 @@ class Series(Rows):
         """See `Rows`; values are as they are, and only their mean is taken out."""
         values = values[:, self._order]
         ratios, run = self._of_sums(values)
-        level = np.ones(values.shape[1])
-        shown = expected(_centred(values)[0], level, run.shares, lambda columns: _centred(columns)[0])
+        shown = expected_of_means(_centred(values)[0], run.shares)
         return Effects(ratios / np.maximum(shown, SMALLEST), run.degrees)
 
     def _of_sums(self, values: FloatArray) -> tuple[FloatArray, LongRun]:

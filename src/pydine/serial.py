@@ -112,6 +112,14 @@ def _levels(sums: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]
     return weights, levels
 
 
+def expected_of_means(values: FloatArray, shares: FloatArray) -> FloatArray:
+    """What cosines show of the variance of means of centred series (k, n), as a part of it, if autoregressive; (k,)."""
+    slow = _slow(values)
+    turns = np.cos(np.pi * _middles(values.shape[1], len(shares)) / values.shape[1])[:, None]
+    found: FloatArray = (shares * (1.0 - slow) ** 2 / (1.0 - 2.0 * slow * turns + slow * slow)).sum(axis=0)
+    return found
+
+
 def expected(x: FloatArray, y: FloatArray, shares: FloatArray, left: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """What cosines show of the variance of sums of products, as a part of it, if x is autoregressive; shape (p,).
 
@@ -130,23 +138,29 @@ def expected(x: FloatArray, y: FloatArray, shares: FloatArray, left: Callable[[F
 
     n = len(y)
     used = np.flatnonzero(shares.any(axis=1))
-    middle = min(FEWEST_COSINES, 0.5 * n) * np.where(used > 0, 0.75, 0.5) * np.exp2(used)
-    waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(middle, (np.arange(n) + 0.5) / n))
+    waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(_middles(n, len(shares))[used], (np.arange(n) + 0.5) / n))
     powers = np.abs(rfft(np.vstack([y, left(waves * y)]), 2 * n, axis=1)) ** 2
     powers[:, 1:-1] *= 2.0
-    slow = np.clip(_first(x), -LARGEST_AUTOCORRELATION, LARGEST_AUTOCORRELATION)[:, None]
+    slow = _slow(x)[:, None]
     turns = np.cos(np.pi * np.arange(powers.shape[1]) / n)
     sizes = powers @ ((1.0 - slow * slow) / (1.0 - 2.0 * slow * turns + slow * slow)).T
     found: FloatArray = (shares[used] * sizes[1:]).sum(axis=0) / np.maximum(sizes[0], SMALLEST)
     return found
 
 
-def _first(values: FloatArray) -> FloatArray:
+def _middles(n: int, bands: int) -> FloatArray:
+    """A cosine in the middle of each band."""
+    places = np.arange(bands)
+    found: FloatArray = min(FEWEST_COSINES, 0.5 * n) * np.where(places > 0, 0.75, 0.5) * np.exp2(places)
+    return found
+
+
+def _slow(values: FloatArray) -> FloatArray:
     """First autocorrelations of series (k, n), without their bias (Kendall 1954)."""
     sizes = np.maximum((values * values).sum(axis=1), SMALLEST)
     found = (values[:, 1:] * values[:, :-1]).sum(axis=1) / sizes
     unbiased: FloatArray = found + (1.0 + 3.0 * found) / values.shape[1]
-    return unbiased
+    return np.clip(unbiased, -LARGEST_AUTOCORRELATION, LARGEST_AUTOCORRELATION)
 
 
 def _curvatures(values: FloatArray) -> FloatArray:

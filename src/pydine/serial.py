@@ -72,7 +72,8 @@ def long_run(values: FloatArray) -> LongRun:
 def _edges(n: int) -> FloatArray:
     """Numbers of cosines that double, up to all of n rows, over the fewest."""
     doublings = int(np.ceil(np.log2(max(0.5 * n / FEWEST_COSINES, 1.0))))
-    return np.exp2(np.arange(doublings + 1.0))
+    found: FloatArray = np.exp2(np.arange(doublings + 1.0))
+    return found
 
 
 def _levels(sums: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:

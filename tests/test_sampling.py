@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.signal import lfilter
+from scipy.special import stdtrit
 
 from pydine.sampling import INDEPENDENT, Clusters, Effects, Series, dealt
 
@@ -60,14 +61,51 @@ def test_time_may_run_either_way():
     np.testing.assert_allclose(there.effect(values), back.effect(values), rtol=1e-9)
 
 
-@pytest.mark.parametrize("phi", [0.0, 0.5, 0.8])
+def auto_regressive(phi, size, seed):
+    return lfilter([1.0], [1.0, -phi], np.random.default_rng(seed).normal(size=(*size[:-1], size[-1] + 200)))[..., 200:]
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5, 0.8, 0.9])
 def test_the_variance_of_a_sum_of_a_series(phi):
-    rng, n = np.random.default_rng(0), 1000
+    n, values = 500, auto_regressive(phi, (1000, 500), 0)
     truth = (1.0 + phi) / (1.0 - phi)  # of AR(1), relative to independent rows
-    found = [
-        Series(np.arange(n)).effect(lfilter([1.0], [1.0, -phi], rng.normal(size=n + 100))[100:])[0] for _ in range(200)
-    ]
-    assert np.mean(found) == pytest.approx(truth, rel=0.1)
+    ratios, degrees = Series(np.arange(n)).effects_of(values)
+    assert np.median(ratios) == pytest.approx(truth, rel=0.1)
+    studentised = np.sqrt(n) * values.mean(axis=1) / (values.std(axis=1) * np.sqrt(ratios))
+    assert 0.03 < np.mean(np.abs(studentised) > stdtrit(degrees, 0.975)) < 0.065
+
+
+def test_white_noise_costs_hardly_any_width():
+    ratios, degrees = Series(np.arange(500)).effects_of(np.random.default_rng(0).normal(size=(400, 500)))
+    assert np.median(stdtrit(degrees, 0.975) * np.sqrt(ratios)) < 1.05 * 1.96
+
+
+def test_a_series_that_is_slower_than_its_first_autocorrelation_has_few_degrees_of_freedom():
+    noise = np.random.default_rng(1).normal(size=(200, 500))
+    slow = 0.3 * auto_regressive(0.95, (200, 500), 0) + noise
+    shuffled = np.random.default_rng(2).permuted(slow, axis=1)
+    of_slow, of_shuffled = (Series(np.arange(500)).effects_of(values) for values in (slow, shuffled))
+    assert np.median(of_slow.degrees) < 20.0 < 80.0 < np.median(of_shuffled.degrees)
+    assert np.mean(of_slow.ratios) > 5.0
+
+
+def test_sums_of_residuals_vary_more_than_their_cosines_show():
+    n, count = 300, 200
+    series = auto_regressive(0.9, (count, 6, n), 3)
+    rejected, order = np.zeros(2), np.random.default_rng(0).permutation(n)
+    for each in series:
+        z = np.vstack([np.ones(n), each[2:], each[2:] ** 2, each[2:] ** 3])
+        taken = np.linalg.qr(z.T)[0].T
+        x, y = left = each[:2] - (each[:2] @ taken.T) @ taken
+        sum_ = x @ y / np.sqrt((x @ x) * (y @ y) / n)
+        rows = Series(np.arange(n))
+        told = rows.of_residuals(lambda columns, taken=taken: columns - (columns @ taken.T) @ taken)
+        found = [one.effects(left[:1], left[1:]) for one in (rows, told)]
+        rejected += [abs(sum_) > stdtrit(f.degrees[0, 0], 0.975) * np.sqrt(f.ratios[0, 0]) for f in found]
+        again = told.only(order).effects(left[:1, order], left[1:, order])
+        np.testing.assert_allclose(again, found[1], rtol=1e-9)
+        assert told.depleted(left[:1], left[1:]) > 1.0 == rows.depleted(left[:1], left[1:])
+    assert rejected[0] / count > 0.07 > rejected[1] / count
 
 
 def test_the_variance_of_a_sum_over_clusters():

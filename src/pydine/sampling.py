@@ -26,14 +26,15 @@ from functools import cached_property, lru_cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from pydine.serial import LongRun, expected, long_run
+from pydine.serial import LongRun, expected, expected_of_means, long_run
 from pydine.types import FloatArray, IntArray, RowArray
 
 SEED = 0  # convention: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
-FLIPPED = 0.4, 4  # answer: stretches of time that share a sign, times n^(2/3), and at least
+FLIPPED = 0.4, 4  # answer: stretches of time that have a sign each: times n^(2/3), and at least; other numbers would do
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
 FEW_CLUSTERS = 10  # words: with less, intervals are very wide, and a resampled table has hardly any
@@ -312,8 +313,7 @@ class Series(Rows):
         """See `Rows`; values are as they are, and only their mean is taken out."""
         values = values[:, self._order]
         ratios, run = self._of_sums(values)
-        level = np.ones(values.shape[1])
-        shown = expected(_centred(values)[0], level, run.shares, lambda columns: _centred(columns)[0])
+        shown = expected_of_means(_centred(values)[0], run.shares)
         return Effects(ratios / np.maximum(shown, SMALLEST), run.degrees)
 
     def _of_sums(self, values: FloatArray) -> tuple[FloatArray, LongRun]:
@@ -358,15 +358,16 @@ def _in_order(left: Callable[[FloatArray], FloatArray], rows: RowArray, columns:
     return left(found)[:, rows]
 
 
-def self_weighting(weights: FloatArray) -> RowArray:
+def self_weighting(weights: FloatArray, marks: NDArray[np.uint64] | None = None) -> RowArray:
     """As many of n rows as there are, each as often as its weight (n,) says, as near as whole numbers come to it.
 
     A systematic sample in the order of the weights: as many of any range of weights as they add up to. Which of the
-    rows with one weight are taken once more is drawn once and for all by their places, so that the same rows in another
-    order are another sample. Equal weights give every row once.
+    rows with one weight are taken once more is decided by their marks (n,), which follow from their values, so that the
+    same rows in another order are the same sample; without marks, by their places. Equal weights give every row once.
     """
     n = len(weights)
-    order = np.lexsort((np.random.default_rng((SEED, 1)).permutation(n), weights))
+    places = np.random.default_rng((SEED, 1)).permutation(n)
+    order = np.lexsort((places, weights) if marks is None else (places, marks, weights))
     ends = np.floor(np.cumsum(weights[order]) * (n / float(weights.sum())) + 0.5).astype(np.intp)
     counts = np.empty(n, dtype=np.intp)
     counts[order] = np.diff(ends, prepend=0)

@@ -60,22 +60,23 @@ def long_run(values: FloatArray) -> LongRun:
     whole, rows = ends.astype(np.intp), np.arange(len(values))
     last, beyond = (squares[rows, np.minimum(at, squares.shape[1] - 1)] for at in (whole - 1, whole))
     sums = last + (ends - whole) * (beyond - last)  # the last one counts in part, so that nothing jumps
-    weights = _weights(sums, ends)
+    weights, levels = _levels(sums, ends)
     each = np.cumsum((weights / ends)[::-1], axis=0)[::-1]  # the weight of a single cosine of each band
     counts = np.diff(ends, axis=0, prepend=0.0)
-    parts = each * np.diff(sums, axis=0, prepend=0.0)
-    found = parts.sum(axis=0)
-    spread = np.divide(parts * parts, counts, out=np.zeros(parts.shape), where=counts > 0.0).sum(axis=0)
-    return LongRun(found, np.maximum(found * found / np.maximum(spread, SMALLEST), 1.0), each * counts)
+    found = (each * np.diff(sums, axis=0, prepend=0.0)).sum(axis=0)
+    parts = each * levels / levels[0]  # never more than that of the first cosines, so that these are the least degrees
+    degrees = (parts * counts).sum(axis=0) ** 2 / (parts * parts * counts).sum(axis=0)
+    return LongRun(found, degrees, each * counts)
 
 
 def _edges(n: int) -> FloatArray:
     """Numbers of cosines that double, up to all of n rows, over the fewest."""
     doublings = int(np.ceil(np.log2(max(0.5 * n / FEWEST_COSINES, 1.0))))
-    return np.exp2(np.arange(doublings + 1.0))
+    found: FloatArray = np.exp2(np.arange(doublings + 1.0))
+    return found
 
 
-def _weights(sums: FloatArray, ends: FloatArray) -> FloatArray:
+def _levels(sums: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
     """How likely it is that a spectrum is level up to each edge and lower beyond it, or level up to the last one.
 
     One more level costs what a level costs whose prior knows as much as a single cosine. That there is an edge, and
@@ -86,6 +87,11 @@ def _weights(sums: FloatArray, ends: FloatArray) -> FloatArray:
     ----------
     sums, ends : ndarray, shape (bands, k)
         Sums of squares up to each edge, and how many they are; from some band on they may stay the same.
+
+    Returns
+    -------
+    weights, levels : ndarray, shape (bands, k)
+        Of each edge, the last for none; and the level of each band, averaged by these weights.
     """
     total, free = sums[-1], ends[-1]
     rest, left = np.maximum(total - sums, SMALLEST), free - ends
@@ -100,7 +106,18 @@ def _weights(sums: FloatArray, ends: FloatArray) -> FloatArray:
     odds = np.where(is_edge & (slow > fast), odds, -np.inf)
     odds[-1] = 0.0
     weights = np.exp(odds - odds.max(axis=0))
-    found: FloatArray = weights / weights.sum(axis=0)
+    weights /= weights.sum(axis=0)
+    beyond = np.cumsum(weights * fast, axis=0) - weights * fast
+    slow[-1] = level
+    levels = np.cumsum((weights * slow)[::-1], axis=0)[::-1] + beyond
+    return weights, levels
+
+
+def expected_of_means(values: FloatArray, shares: FloatArray) -> FloatArray:
+    """What cosines show of the variance of means of centred series (k, n), as a part of it, if autoregressive; (k,)."""
+    slow = _slow(values)
+    turns = np.cos(np.pi * _middles(values.shape[1], len(shares)) / values.shape[1])[:, None]
+    found: FloatArray = (shares * (1.0 - slow) ** 2 / (1.0 - 2.0 * slow * turns + slow * slow)).sum(axis=0)
     return found
 
 
@@ -122,23 +139,29 @@ def expected(x: FloatArray, y: FloatArray, shares: FloatArray, left: Callable[[F
 
     n = len(y)
     used = np.flatnonzero(shares.any(axis=1))
-    middle = min(FEWEST_COSINES, 0.5 * n) * np.where(used > 0, 0.75, 0.5) * np.exp2(used)
-    waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(middle, (np.arange(n) + 0.5) / n))
+    waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(_middles(n, len(shares))[used], (np.arange(n) + 0.5) / n))
     powers = np.abs(rfft(np.vstack([y, left(waves * y)]), 2 * n, axis=1)) ** 2
     powers[:, 1:-1] *= 2.0
-    slow = np.clip(_first(x), -LARGEST_AUTOCORRELATION, LARGEST_AUTOCORRELATION)[:, None]
+    slow = _slow(x)[:, None]
     turns = np.cos(np.pi * np.arange(powers.shape[1]) / n)
     sizes = powers @ ((1.0 - slow * slow) / (1.0 - 2.0 * slow * turns + slow * slow)).T
     found: FloatArray = (shares[used] * sizes[1:]).sum(axis=0) / np.maximum(sizes[0], SMALLEST)
     return found
 
 
-def _first(values: FloatArray) -> FloatArray:
+def _middles(n: int, bands: int) -> FloatArray:
+    """A cosine in the middle of each band."""
+    places = np.arange(bands)
+    found: FloatArray = min(FEWEST_COSINES, 0.5 * n) * np.where(places > 0, 0.75, 0.5) * np.exp2(places)
+    return found
+
+
+def _slow(values: FloatArray) -> FloatArray:
     """First autocorrelations of series (k, n), without their bias (Kendall 1954)."""
     sizes = np.maximum((values * values).sum(axis=1), SMALLEST)
     found = (values[:, 1:] * values[:, :-1]).sum(axis=1) / sizes
     unbiased: FloatArray = found + (1.0 + 3.0 * found) / values.shape[1]
-    return unbiased
+    return np.clip(unbiased, -LARGEST_AUTOCORRELATION, LARGEST_AUTOCORRELATION)
 
 
 def _curvatures(values: FloatArray) -> FloatArray:

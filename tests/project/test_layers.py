@@ -16,7 +16,7 @@ ROOT = Path(pydine.__file__).parent
 # __init__.py, which shows the rooms of the core to the outside. Rooms of one layer do not know each other.
 LAYERS = [
     {"_version", "archive", "disk", "theory", "types"},
-    {"serial"},
+    {"marks", "serial"},
     {"sampling"},
     {"show"},
     {"results"},
@@ -42,7 +42,7 @@ HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 ONLY = {
     # Machine code and kept units are named by a hash of these sources, so nothing else may change what they do.
     "kernels": {"disk", "types"},
-    "units": {"sampling", "types", "kernels"},
+    "units": {"marks", "sampling", "types", "kernels"},
     "work": {"archive", "disk", "sampling", "types", "kernels", "units"},
     # A peer's estimator is not to lean on ours, beyond what reads data and what every estimator shares.
     "baselines": {"_version", "types", "results", "inputs", "bases.closed_form"},

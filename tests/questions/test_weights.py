@@ -148,6 +148,26 @@ def test_rows_are_counted_by_weights():
     assert abs(counts[low].sum() - exact[low].sum()) < 1.0
 
 
+@pytest.mark.parametrize("door", ["mutual_information", "pairwise_information", "compare"])
+def test_the_order_of_rows_with_the_same_weight_does_not_matter(door):
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(3, 200))
+    strata = rng.integers(0, 3, 200)
+    table = pd.DataFrame({"a": a + 0.5 * b, "b": np.exp(b), "c": c, "w": np.array([0.4, 0.9, 2.3])[strata]})
+    other = table.sample(frac=1.0, random_state=1).reset_index(drop=True)
+    other["b"], other["c"] = -np.log(other["b"]), 3.0 * other["c"]
+    found = [DOORS[door](frame, weights="w") for frame in (table, other)]
+    np.testing.assert_allclose(found[0], found[1], rtol=0.0, atol=1e-9)
+
+
+def test_marks_decide_which_row_of_a_weight_is_taken_once_more():
+    weights, marks = np.tile([0.4, 1.7], 50), np.random.default_rng(0).permutation(100).astype(np.uint64)
+    order = np.random.default_rng(1).permutation(100)
+    there, here = self_weighting(weights, marks), order[self_weighting(weights[order], marks[order])]
+    np.testing.assert_array_equal(there, np.sort(here))
+    assert not np.array_equal(self_weighting(weights), there)
+
+
 def test_copies_are_a_cluster():
     rows = Weighted(np.repeat(np.arange(50), 2))
     values = np.repeat(np.random.default_rng(0).normal(size=50), 2)

@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.inputs.callers import level_of_caller
 from pydine.inputs.checks import Kept
 from pydine.inputs.columns import Columns
 from pydine.inputs.kinds import Kind, kind_of
+from pydine.marks import row_marks
 from pydine.sampling import INDEPENDENT, Clusters, Rows, Weighted, self_weighting
 from pydine.types import FloatArray, RowArray
 
@@ -102,13 +104,27 @@ class Weights:
         if self.are_frequencies or not len(self.values):
             return told
         left = told.positions(len(self.values))
-        places = self_weighting(self.values[left])
+        places = self_weighting(self.values[left], _marks(told.blocks))
         clusters = told.rows.codes[places] if isinstance(told.rows, Clusters) else places
         codes = np.unique(clusters, return_inverse=True)[1]
         return Told(_taken(told.blocks, places), told.kept, Weighted(codes, told.rows.words), left[places])
 
 
 Weights.none = Weights(np.empty(0))
+
+
+def _marks(blocks: Sequence[Columns]) -> NDArray[np.uint64]:
+    """Marks of rows (n,) by the ranks of their values, and by how often labels come up.
+
+    They are the same for columns in any order, in other units or negated, and for labels of any name.
+    """
+    ranks = []
+    for block in blocks:
+        for i, column in enumerate(block.values.T):
+            _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+            around = 2 * np.cumsum(counts) - counts - len(column)
+            ranks.append((counts if block.kind(i) is Kind.NOMINAL else around)[codes].astype(np.float64))
+    return row_marks(np.array(ranks))
 
 
 def _taken(blocks: list[Columns], places: RowArray) -> list[Columns]:

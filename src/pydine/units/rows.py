@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.marks import bits_of, mixed
+from pydine.marks import row_marks as row_marks
 from pydine.sampling import SEED as SEED
 from pydine.sampling import dealt as dealt
 from pydine.types import FloatArray, RowArray, must_fit
 
 GOLDEN = 0.6180339887498949  # fact: the golden ratio less 1; its multiples, modulo 1, fill the unit interval evenly
-FIRST_PRIME, SECOND_PRIME = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -87,27 +88,9 @@ def some_of(order: RowArray, most: int) -> RowArray:
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 
-def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble 64-bit numbers one by one (the finaliser of Steele, Lea and Flood's SplitMix64, 2014)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * FIRST_PRIME
-    bits = (bits ^ (bits >> np.uint64(27))) * SECOND_PRIME
-    scrambled: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))
-    return scrambled
-
-
-def row_marks(scores: FloatArray) -> NDArray[np.uint64]:
-    """A hash of each row of columns (d, n), which does not depend on the columns' order and signs, shape (n,)."""
-    marks: NDArray[np.uint64] = _mixed(_bits(np.abs(scores))).sum(axis=0, dtype=np.uint64)
-    return marks
-
-
-def _bits(scores: FloatArray) -> NDArray[np.uint64]:
-    return np.ascontiguousarray(scores + 0.0).view(np.uint64)
-
-
 def _keys(scores: FloatArray, marks: NDArray[np.uint64]) -> list[int]:
     """A hash of each of columns (d, n) with the rows' hashes (n,), which does not depend on the order of the rows."""
-    keys: list[int] = _mixed(_bits(scores) ^ _mixed(marks)).sum(axis=1, dtype=np.uint64).tolist()
+    keys: list[int] = mixed(bits_of(scores) ^ mixed(marks)).sum(axis=1, dtype=np.uint64).tolist()
     return keys
 
 
@@ -124,7 +107,7 @@ def column_order(scores: FloatArray, others: FloatArray | None = None) -> list[i
     keys = _keys(np.abs(scores), row_marks(every))
     if len(set(keys)) < d:
         signed = every * signs(every)[:, None]
-        keys = _keys(signed[:d], _mixed(_bits(signed)).sum(axis=0, dtype=np.uint64))
+        keys = _keys(signed[:d], mixed(bits_of(signed)).sum(axis=0, dtype=np.uint64))
     return sorted(range(d), key=lambda i: keys[i])
 
 
@@ -146,7 +129,7 @@ def signs(scores: FloatArray) -> FloatArray:
         found[left] = sums
         if not found.all():
             known = left[sums != 0]
-            marks = marks + _mixed(_bits(scores[known] * found[known, None])).sum(axis=0, dtype=np.uint64)
+            marks = marks + mixed(bits_of(scores[known] * found[known, None])).sum(axis=0, dtype=np.uint64)
     return found
 
 
@@ -227,7 +210,7 @@ class View(Arrangement):
         """Derive the arrangement from normal scores of x, y and z, shape (dx + dy + dz, n)."""
         marks = row_marks(scores)
         sides = scores[:dx], scores[dx : dx + dy]
-        keys = [int(_mixed(row_marks(side) ^ _mixed(marks)).sum(dtype=np.uint64)) for side in sides]
+        keys = [int(mixed(row_marks(side) ^ mixed(marks)).sum(dtype=np.uint64)) for side in sides]
         is_swapped = (dy, keys[1]) < (dx, keys[0])
         x, y = (
             column_order(sides[0], scores[dx:]),

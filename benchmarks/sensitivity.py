@@ -67,6 +67,7 @@ STILL, CLEAR = 0.05, 2.0  # standard errors of an answer that do not matter; of 
 FIRST_SEED = 900  # datasets that no other benchmark has
 FAR = 3.0  # standard errors: farther moves count as such in means, where the error itself is much too small
 KNOWN = "known"
+PAPER = "latents/paper.py"
 THREADED = "stream:", "command:"  # their readers have threads, which a copy of a process has not
 PATIENCE = 60  # seconds after which a changed number is given up
 NOTES = """
@@ -77,7 +78,8 @@ many percent the mean absolute error and the mean interval score change, over so
 in brackets by how many paired standard errors. Of {count} numbers, {silent} move answers by less than {still:g}
 standard errors on average, either way, {unread} are read by none of these questions (they are of larger tables or of
 entry points that are not asked), and {matter} change a mean error or score by {clear:g} paired standard errors or more,
-for the worse or for the better; of as many figures, about {chance:.0f} would do so by chance.
+for the worse or for the better; of as many figures, about {chance:.0f} would do so by chance. Numbers that have no row
+yet: {missing}.
 """.strip()
 
 
@@ -99,10 +101,10 @@ class Number(NamedTuple):
 
 
 def numbers() -> Iterator[Number]:
-    """All numbers that shape an answer; pairs of moduli and multiples, of which there are no halves, are left out."""
+    """All numbers that shape an answer, but for those of `DINE.paper()` alone."""
     for choice in choices():
         values, names = ast.parse(choice.values, mode="eval").body, choice.names.split(", ")
-        if choice.kind not in ("answer", "precision", "convention"):
+        if choice.kind not in ("answer", "precision", "convention") or choice.file == PAPER:
             continue
         if not isinstance(values, ast.Tuple):
             yield Number(choice, choice.names, None)
@@ -521,11 +523,14 @@ def main() -> None:
     missing = len(order) - len(rows)
     sys.stderr.write(f"{missing} of {len(order)} rows are not there yet\n" if missing else "")
     common.report(
-        options.output / "sensitivity.md", "# What another choice would do", _notes(rows), common.markdown(rows)
+        options.output / "sensitivity.md",
+        "# What another choice would do",
+        _notes(rows, missing // len(FACTORS)),
+        common.markdown(rows),
     )
 
 
-def _notes(rows: list[dict[str, Any]]) -> str:
+def _notes(rows: list[dict[str, Any]], missing: int = 0) -> str:
     by_number: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_number.setdefault(row["number"], []).append(row)
@@ -546,6 +551,7 @@ def _notes(rows: list[dict[str, Any]]) -> str:
         chance=0.046 * figures,
         far=FAR,
         unread=unread,
+        missing=missing,
     )
 
 

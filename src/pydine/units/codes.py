@@ -24,7 +24,7 @@ MOST_VALUES, MOST_CODES = 6, 9
 # Moduli that values can tell apart, and multiples that are not of a smaller one.
 MODULI = tuple((m, h) for m in range(2, MOST_VALUES) for h in range(1, m // 2 + 1) if math.gcd(m, h) == 1)
 CLEARLY = 1e-3  # answer: chance that any sum is taken for one that the target follows, though it follows none
-MOST_SUMS = 16  # guard: most sums for one target; what follows so many of them is noise to any test
+MOST_SUMS = 4  # guard: most sums for one target; what follows so many of them is noise to any test
 ROWS_AT_ONCE = 1 << 12  # memory: rows of which sums are tried at a time
 SMALLEST_VARIANCE = 1e-12  # guard: of what is left of the target
 

@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import pydine
+from pydine.answers.answer import Verdict
 from pydine.answers.fitting import fit
-from pydine.answers.policy import Verdict
 from pydine.answers.settings import Settings
 from pydine.bases.kinds import estimate
 from pydine.inputs.table import Question

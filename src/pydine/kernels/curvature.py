@@ -18,7 +18,7 @@ from pydine.kernels.regression import cross_products
 
 GROUP = 8  # memory: rows whose gradients are summed: so many times fewer are kept
 
-_compiled = compiled()
+_LAYOUT = "int64[::1], int64[::1], int64, boolean"
 _part = compiled(inlined=True)
 
 
@@ -31,7 +31,7 @@ def _factorise(a):
             a[i, j] = (a[i, j] - dot(a[i, :j], a[j, :j])) / a[j, j]
 
 
-@_compiled
+@compiled("(float64[:, ::1], float64[::1])")
 def solve(factor, out):
     """Multiply a vector (p,) by the inverse of the matrix with a Cholesky factor (p, p), in place."""
     p = factor.shape[0]
@@ -44,7 +44,10 @@ def solve(factor, out):
             out[j] -= factor[i, j] * out[i]
 
 
-@_compiled
+@compiled(
+    f"(float32[::1], float64[::1], {_LAYOUT}, float32[::1], float32[:, ::1])",
+    f"(float32[::1], float64[::1], {_LAYOUT}, float32[:, ::1], float32[:, ::1])",
+)
 def curvature(theta, decay, sizes, activations, groups, skip, target, context):
     """The Cholesky factor of the Fisher information of a row's likelihood, with the prior's precision, shape (p, p).
 

@@ -82,7 +82,10 @@ _STEPS = "float32[:, ::1], float32[:, ::1]"
 
 
 @compiled(
-    *(f"(float64[::1], float64[::1], {_LAYOUT}, {rows}, {rows}, int64, float64, int64)" for rows in (_POINTS, _STEPS))
+    *(
+        f"(float64[::1], float64[::1], {_LAYOUT}, {rows}, {rows}, int64, float64, int64, float64[:, ::1])"
+        for rows in (_POINTS, _STEPS)
+    )
 )
 def maximise(
     start,

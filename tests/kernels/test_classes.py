@@ -57,7 +57,7 @@ def test_em_takes_the_steps_of_numpy(k, knots, prior):
     expected = weights.copy(), profiles.copy()
     for _ in range(4):
         expected = em_step(ROWS, *expected, prior)
-    fit_classes(ROWS, weights, profiles, prior, 4)
+    fit_classes(ROWS, weights, profiles, prior, 4, 0.0)
     np.testing.assert_allclose(weights, expected[0], atol=1e-10)
     np.testing.assert_allclose(profiles, expected[1], atol=1e-9)
 
@@ -67,7 +67,7 @@ def test_every_step_climbs():
     likelihoods = []
     for _ in range(15):
         likelihoods.append(log_likelihood(ROWS, weights, profiles))
-        fit_classes(ROWS, weights, profiles, 0.0, 1)
+        fit_classes(ROWS, weights, profiles, 0.0, 1, 0.0)
     assert (np.diff(likelihoods) > -1e-9).all()
     assert weights.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(profiles.mean(axis=1), 1.0, atol=1e-12)
@@ -75,7 +75,7 @@ def test_every_step_climbs():
 
 def test_one_class_is_independence():
     weights, profiles = classes(1, 12)
-    fit_classes(ROWS, weights, profiles, 0.5, 3)
+    fit_classes(ROWS, weights, profiles, 0.5, 3, 0.0)
     np.testing.assert_allclose(classes_log_ratio(ROWS, weights, profiles), 0.0, atol=1e-9)
 
 

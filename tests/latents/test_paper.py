@@ -252,7 +252,7 @@ class TestTraining:
         assert len(searches) == 3
         columns = np.hstack([x, y, z])
         columns = ((columns - columns.mean(axis=0)) / columns.std(axis=0)).astype(np.float32)
-        for target, (_, decay, *_, learned, _, held, _, _, _, patience) in enumerate(searches):
+        for target, (_, decay, *_, learned, _, held, _, _, _, patience, _) in enumerate(searches):
             assert len(held) > 0
             assert len(learned) > len(held)
             np.testing.assert_allclose(np.sort(np.concatenate([learned, held])), np.sort(columns[:, target]), atol=1e-5)

@@ -166,7 +166,7 @@ def test_a_table_on_disk(data, tmp_path, monkeypatch):
     pq.write_table(frame, tmp_path / "table.parquet")
     here, there = (pydine.wide_information(source) for source in (frame, tmp_path / "table.parquet"))
     assert here.columns() == there.columns()
-    monkeypatch.setattr(wide, "MOST_BYTES", 8 * 30 * 100)
+    monkeypatch.setattr(wide, "SAMPLE_BYTES", 8 * 30 * 100)
     with pytest.warns(pydine.SampledWarning, match="the pairs rest on a sample of 100 of 200 rows"):
         assert pydine.wide_information(tmp_path / "table.parquet").n_samples == 100
 

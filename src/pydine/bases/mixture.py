@@ -28,7 +28,7 @@ from pydine.units.evidence import NEGLIGIBLE, evidence
 # predict 1000 held-out rows of the same shapes equally well.
 KNOTS = 2.2
 JEFFREYS = 0.5  # convention: rows that each knot counts in addition (Jeffreys 1946)
-ITERATIONS = 25  # answer: of EM, at most, for mixtures of Gaussians and of classes
+ITERATIONS = 50  # precision: of EM, at most, for mixtures of Gaussians and of classes
 LEAST_DENSITY = 1e-3  # guard: of a class at a knot, at the start
 
 
@@ -64,15 +64,20 @@ class Classes:
         return 1.0 / knots
 
     @classmethod
-    def of(cls, weights: FloatArray, means: FloatArray, covariances: FloatArray, rows: FloatArray) -> Classes:
-        """Fit classes to rows (2, n) of normal scores, starting from the margins of a mixture's Gaussians."""
-        knots = round(KNOTS * rows.shape[1] ** (1.0 / 3.0))
+    def of(
+        cls, weights: FloatArray, means: FloatArray, covariances: FloatArray, rows: FloatArray, effect: float = 1.0
+    ) -> Classes:
+        """Fit classes to rows (2, n) of normal scores, starting from the margins of a mixture's Gaussians.
+
+        `effect` rows tell as much as one that is independent of the others.
+        """
+        knots = round(KNOTS * (rows.shape[1] / effect) ** (1.0 / 3.0))
         scores = normal_quantile((np.arange(knots) + 0.5) / knots)[:, None]
         variances = np.diagonal(covariances, axis1=1, axis2=2).T
         far = (scores - means.T[:, None]) ** 2 / variances[:, None]
         profiles = np.exp(0.5 * (scores**2 - far)) / np.sqrt(variances)[:, None] + LEAST_DENSITY
         found = cls(weights.copy(), np.ascontiguousarray(profiles / profiles.mean(axis=1, keepdims=True)))
-        fit_classes(rows, found.weights, found.profiles, JEFFREYS, ITERATIONS)
+        fit_classes(rows, found.weights, found.profiles, JEFFREYS, ITERATIONS, NEGLIGIBLE / rows.shape[1])
         return found
 
     def log_ratio(self, rows: FloatArray, dx: int) -> FloatArray:  # noqa: ARG002 - as mixtures of Gaussians have it
@@ -172,7 +177,8 @@ class MixtureBase:
         """Mixtures of 2, 4, 8, ... components or classes, as far as held-out rows of the first fold support them."""
         maps, scores = scores_of(latents)
         folds, dx = latents.rows.folds(latents.outwards, self.folds), latents.dimensions[0]
-        learned = [_Fold.of(scores, fold, self.classes and (dx, len(scores)) == (1, 2)) for fold in folds]
+        effect = max(1.0, latents.rows.effect_of(lambda: plain[0].held_out))
+        learned = [_Fold.of(scores, fold, self.classes and (dx, len(scores)) == (1, 2), effect) for fold in folds]
         held, rows = np.array([base.held_out[folds[0].rows] for base in plain]), latents.rows.only(folds[0].rows)
         first, trust = _climbed(learned[0], dx, held, rows)
         steps = [first, *(list(islice(fold.steps(), len(trust))) for fold in learned[1:])]
@@ -213,16 +219,17 @@ class MixtureRatio:
 
 @dataclass(frozen=True)
 class _Fold:
-    """Rows to learn from, (d, n), rows that are held out, and whether there are classes."""
+    """Rows to learn from, (d, n), rows that are held out, whether there are classes, and how many rows tell as one."""
 
     rows: FloatArray
     held: FloatArray
     classes: bool
+    effect: float = 1.0
 
     @classmethod
-    def of(cls, scores: FloatArray, held: HeldOut, classes: bool) -> _Fold:
+    def of(cls, scores: FloatArray, held: HeldOut, classes: bool, effect: float = 1.0) -> _Fold:
         rows = np.ascontiguousarray(np.delete(scores, held.away, axis=1))
-        return cls(rows, np.ascontiguousarray(scores[:, held.rows]), classes)
+        return cls(rows, np.ascontiguousarray(scores[:, held.rows]), classes, effect)
 
     @property
     def share(self) -> float:
@@ -230,11 +237,11 @@ class _Fold:
         return float(self.held.shape[1] / (self.held.shape[1] + self.rows.shape[1]))
 
     def doublings(self) -> Iterator[Gaussians]:
-        """Mixtures of 2, 4, 8, ... components, as many as rows allow."""
+        """Mixtures of 2, 4, 8, ... components, as many as effective rows allow."""
         (d, n), model = self.rows.shape, Gaussians.one(self.rows)
         prior = model.covariances[0].copy()
         needed = ROWS_PER_PARAMETER * (1 + d + d * (d + 1) // 2)  # a weight, a mean and a covariance
-        while 2.0 * needed * len(model.weights) <= n:
+        while 2.0 * needed * len(model.weights) <= n / self.effect:
             model = model.doubled(self.rows, prior)
             yield model
 
@@ -242,7 +249,7 @@ class _Fold:
         """Each of these mixtures and, where there are classes, those that start from its components."""
         for model in self.doublings():
             if self.classes:
-                yield model, Classes.of(model.weights, model.means, model.covariances, self.rows)
+                yield model, Classes.of(model.weights, model.means, model.covariances, self.rows, self.effect)
             else:
                 yield (model,)
 

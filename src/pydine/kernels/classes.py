@@ -50,8 +50,10 @@ def _shared(sums, place, shares, others):
         sums[low + 1, j] += above * part
 
 
-@compiled("(float64[:, ::1], float64[::1], float64[:, :, ::1], float64, int64)")
-def fit_classes(rows: FloatArray, weights: FloatArray, profiles: FloatArray, prior: float, iterations: int) -> None:
+@compiled("(float64[:, ::1], float64[::1], float64[:, :, ::1], float64, int64, float64)")
+def fit_classes(
+    rows: FloatArray, weights: FloatArray, profiles: FloatArray, prior: float, iterations: int, tolerance: float
+) -> None:
     """Fit classes to rows by EM, starting from their present parameters, which change in place.
 
     A row is of class j with probability w_j. Within a class the two columns are independent, and the density of each,
@@ -64,20 +66,23 @@ def fit_classes(rows: FloatArray, weights: FloatArray, profiles: FloatArray, pri
     weights : (k,) float64
     profiles : (2, knots, k) float64, means over knots of 1.
     prior : float, rows that each knot counts in addition, shared by the classes according to their weights.
-    iterations : int
+    iterations : int, at most
+    tolerance : float, EM ends when an iteration gains less than this, in nats a row.
     """
     (sides, knots, k), n = profiles.shape, rows.shape[1]
     check(rows.shape[0] == 2 and sides == 2 and knots > 1 and weights.shape[0] == k)
     places, counts = _places(rows, knots), np.empty(k)
     x, y, shares, sums = np.empty(k), np.empty(k), np.empty(k), np.empty(profiles.shape)
+    last = -np.inf
     for _ in range(iterations):
-        counts[:], sums[:] = 0.0, 0.0
+        counts[:], sums[:], likelihood = 0.0, 0.0, 0.0
         for i in range(n):
             _densities(profiles[0], places[0, i], x)
             _densities(profiles[1], places[1, i], y)
             total = LEAST
             for j in range(k):
                 total += weights[j] * x[j] * y[j]
+            likelihood += log(total)
             total = 1.0 / total
             for j in range(k):
                 shares[j] = weights[j] * total
@@ -93,6 +98,9 @@ def fit_classes(rows: FloatArray, weights: FloatArray, profiles: FloatArray, pri
                     whole += profiles[side, b, j]
                 for b in range(knots):
                     profiles[side, b, j] *= knots / whole
+        if likelihood / n - last < tolerance:
+            break
+        last = likelihood / n
 
 
 @compiled("(float64[:, ::1], float64[::1], float64[:, :, ::1])")

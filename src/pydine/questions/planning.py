@@ -60,7 +60,7 @@ def rows_needed(
     --------
     >>> import pydine
     >>> pydine.rows_needed(0.05).rows, pydine.rows_needed(0.05, dz=4).rows
-    (103, 119)
+    (103, 120)
     """
     pilot = information if isinstance(information, InformationEstimate) else None
     nats = information if pilot is None else pilot.value

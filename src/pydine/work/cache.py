@@ -33,7 +33,7 @@ from pydine.work.kept import KeptNumbers, Numbers
 from pydine.work.tasks import NOTHING, Fitted, UnitTask, fit_task
 
 # What a fitted unit depends on beside its data and settings: all that fits it.
-UNIT_SOURCES = (*SOURCES, "sampling.py", "types.py", "units/**/*.py", "work/tasks.py")
+UNIT_SOURCES = (*SOURCES, "marks.py", "sampling.py", "serial.py", "types.py", "units/**/*.py", "work/tasks.py")
 UNITS_DIGEST = sources_digest(PACKAGE, UNIT_SOURCES)
 UNIT = Schema(
     "pydine.unit", 1, (Fitted, FittedUnit, Model, Network, Arrangement, Sums), EXPANSIONS

@@ -34,6 +34,11 @@ def test_a_constant_and_z_come_first(n, dz):
     np.testing.assert_array_equal(values[:, : 1 + dz], np.column_stack([np.ones(n), *functions.seen(z)]))
 
 
+def test_cubes_come_with_z_where_both_are_few_beside_the_rows():
+    assert FunctionsOfZ.choose(normal(300, 10), None).n_always == 11
+    assert FunctionsOfZ.choose(normal(1000, 10), None).n_always == 21
+
+
 def test_what_was_learned_is_among_them():
     z, unit = curve(400)
     functions = FunctionsOfZ.choose(z, (unit,))

@@ -29,8 +29,8 @@ MOST_UNITS, SKETCHES = 40, 200
 # answer: most functions of a kind, beside the number of rows; a kind with more is left out. Of more functions than rows
 # can tell apart, the order of choice alone would say which are used. The number saves time: all pairs of 60 columns.
 MOST_FUNCTIONS = 1800
-# answer: a small share of the rows' degrees of freedom: the cubes of z are always used if they and z take no more, and
-# functions of z beyond the first share of them are taken in such steps (`projection`).
+# answer: a small share of the rows' degrees of freedom: functions of z beyond the first share of them are taken in such
+# steps (`projection`), and the cubes of z are always used if they and z take no more than half of one.
 STEP_SHARE = 0.1
 # answer: probability of any column whose waves are always used where nothing bends: few, since each costs eight degrees
 # of freedom, and functions that bend less than this explain little.
@@ -124,7 +124,7 @@ class FunctionsOfZ:
         seen = Arrangement.beside(z, z[:0] if sides is None else sides)
         arranged = seen(z)
         centres = arranged[:, some_of(outwards(arranged), min(BUMPS_PER_COLUMN * dz, MOST_BUMPS))]
-        found = cls(dz, 1 + 2 * dz <= STEP_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
+        found = cls(dz, 2 * (1 + 2 * dz) <= STEP_SHARE * n, learned, centres, seen, min(n, MOST_FUNCTIONS))
         if learned is None or sides is None or found._has_waves:
             return found
         return replace(found, bent=_bent(arranged, sides))

@@ -252,8 +252,8 @@ def _climbed(
 ) -> tuple[list[tuple[Model, ...]], list[float]]:
     """Mixtures of more and more components in one fold, and how far each step counts, up to the last one that does.
 
-    A step counts as far as the smaller ones are needed, and it, or one of the next larger ones, raises the likelihood of
-    held-out rows: a chequerboard is invisible to four Gaussians, and obvious to sixteen.
+    A step counts as far as the smaller ones are needed, and it, or one of the next larger ones, raises the likelihood
+    of held-out rows: a chequerboard is invisible to four Gaussians, and obvious to sixteen.
 
     Parameters
     ----------

@@ -85,6 +85,11 @@ if they are within 25% or 0.1 nats of each other. Where they do not:
   estimate is a lower bound that is far from tight, and how far depends on the training.
 """.strip()
 
+MORE_ROWS = """
+Errors of other questions than the paper's, of the default: shapes alone, seven families given 1 and 5 columns, columns
+of mixed kinds, alone and given a number (`benchmarks/results/consistency.md`, one dataset a question and size).
+""".strip()
+
 CONVERGENCE = """
 I(X;Y) of the paper's datasets as rows are added. Theorem 1 says that the error goes to zero, Lemma 2 that the variance
 is O(d / n). Beside the measured variance stand its first order, which is the sum of the squared canonical correlations
@@ -177,6 +182,8 @@ def convergence(rows: list[Row]) -> list[str]:
         f"{CONVERGENCE} {setting}",
         "![Variance and error against n](images/convergence.png)",
         common.markdown(table),
+        MORE_ROWS,
+        "![Mean errors of four groups of questions against rows](images/consistency.png)",
     ]
 
 

@@ -28,7 +28,8 @@ from pydine.latents.workshop import Workshop
 from pydine.units.ladder import LadderSettings
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
-COVERAGE = Path(__file__).parents[1] / "benchmarks" / "results" / "interval_scores.csv"
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+COVERAGE, CONSISTENCY = RESULTS / "interval_scores.csv", RESULTS / "consistency.csv"
 CORRELATION = 0.6  # of the noise of x and y in `curved`
 RUNGS = ("marginal", "linear", "additive", "network")
 
@@ -392,6 +393,21 @@ def scale() -> Any:
     return figure
 
 
+def consistency() -> Any:
+    """Mean errors of four groups of questions by rows: what benchmarks/consistency.py measured."""
+    rows = pd.read_csv(CONSISTENCY)
+    errors = rows.assign(error=(rows.estimate - rows.truth).abs()).groupby(["group", "n"], sort=False).error.mean()
+    figure, axes = panels(1, 5.8, 3.4)
+    for colour, marker, group in zip((AFTER, BEFORE, LINE, "0.55"), "osD^", rows.group.unique(), strict=True):
+        found = errors[group].sort_index()
+        axes.plot(found.index, found, marker=marker, color=colour, ms=5, label=group)
+    n = np.array([rows.n.min(), rows.n.max()], dtype=float)
+    axes.plot(n, 0.1 * np.sqrt(n[0] / n), color=QUIET, lw=1.0, zorder=0, label="1 / root of rows")
+    axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="mean error (nats)")
+    axes.legend(frameon=False, fontsize=8.5)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     "latents": latents,
     "normal-scores": normal_scores,
@@ -421,6 +437,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "interaction": interaction,
     "admissions": admissions,
     "partial": partial,
+    "consistency": consistency,
 }
 if COVERAGE.exists():  # and then docs/intervals.md must show it
     PICTURES["coverage"] = coverage

@@ -185,6 +185,12 @@ class TestManyRows:
         estimate = DINE(max_rows=250).fit(x, y).information_
         assert estimate.value == DINE(base="gaussian").fit(x, y).information_.value
 
+    def test_a_cap_on_rows_is_said_where_it_binds(self):
+        x, y = gaussian(1000)
+        capped, free = (DINE(base="gaussian", max_rows=rows).fit(x, y).information_.details for rows in (250, 1000))
+        assert capped["learned_rows"] == 250
+        assert "learned_rows" not in free
+
     def test_pointwise_information_has_every_row(self, monkeypatch):
         """As with more than 30 000 rows, only sooner."""
         monkeypatch.setattr("pydine.answers.settings.Settings.ladder", few_rows)

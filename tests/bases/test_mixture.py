@@ -12,6 +12,7 @@ from pydine.bases.gaussian import GaussianBase
 from pydine.bases.mixture import Gaussians, MixtureBase
 from pydine.bases.student import StudentBase
 from pydine.sampling import HeldOut, dealt
+from pydine.units.evidence import LEAST
 from shapes import as_latents, gaussian, given_z, latents_of, parabola, parabola_truth, ring, ring_truth
 
 CENTRES = np.array([[-2.0, 1.0], [0.0, -1.5], [1.5, 1.2]])
@@ -144,6 +145,15 @@ class TestTheClimb:
         row = 2 * rng.integers(2, size=2000) + column % 2
         estimate = mutual_information(column + rng.random(2000), row + rng.random(2000), base="mixture")
         assert 0.35 < estimate.value < np.log(2.0)
+
+    def test_a_chain_of_doubtful_steps_ends(self, monkeypatch):
+        """Each step is as probable as not, so the fourth needs what has one chance in sixteen: too little to count."""
+        monkeypatch.setattr(module, "probability", lambda *_: 0.5)
+        rows = np.random.default_rng(0).standard_normal((2, 6000))
+        fold = module._Fold(rows[:, :4000].copy(), rows[:, 4000:].copy(), classes=False)
+        steps, trust = module._climbed(fold, 1, np.zeros((1, 2000)))
+        assert len(steps) == 3
+        np.testing.assert_allclose(trust, (np.array([0.5, 0.25, 0.125]) - LEAST) / (1.0 - 2.0 * LEAST))
 
     def test_very_few_rows(self):
         """So few that nothing can be split: the plain bases stand."""

@@ -1,5 +1,6 @@
 """Growing samples: how many rows are learned from, one part after the other."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 from pydine.units import growing
 from pydine.units.growing import FEWEST, ROWS_PER_PARAMETER, part_of, sizes, suffices
 from pydine.units.ladder import fit_ladder
+from pydine.units.rungs.linear import SCALE
+from pydine.units.rungs.networks import NetworkRung
+from pydine.units.rungs.rung import Lesson
 from unit_data import SETTINGS, sine_data
 
 
@@ -52,3 +56,18 @@ def test_growing_samples_lead_at_least_as_far_as_all_rows_at_once(monkeypatch):
     monkeypatch.setattr(growing, "ROWS_PER_PARAMETER", 4)
     assert len(sizes(1600)) == 3
     assert fit_ladder(target, context, SETTINGS).log_density(*fresh).mean() > plain - 0.005
+
+
+@pytest.mark.parametrize(("has_sine", "stops"), [(False, True), (True, False)])
+def test_learning_stops_where_another_doubling_gains_nothing(monkeypatch, has_sine, stops):
+    """A line of one column is known after a few thousand rows; a network of a sine still gains from all of them."""
+    monkeypatch.setattr(growing, "FEWEST", 500)
+    rng = np.random.default_rng(2)
+    context, noise = rng.standard_normal((1, 20_000)), rng.standard_normal(20_000)
+    target = (np.sin(3.0 * context[0]) if has_sine else 0.5 * context[0]) + 0.5 * noise
+    held = target[16_000:], context[:, 16_000:]
+    lesson = Lesson(target[:16_000], context[:, :16_000], SETTINGS, lambda: SCALE.fit(alone)[0], held, 20_000)
+    alone = replace(lesson, held=None)
+    rung = NetworkRung("network", iterations=60) if has_sine else SCALE
+    parts = rung.fit(lesson)[1].parts
+    assert 1 < parts < len(sizes(16_000)) if stops else parts == 0

@@ -22,7 +22,7 @@ from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray, must_fit
-from pydine.units.evidence import NEGLIGIBLE, evidence
+from pydine.units.evidence import NEGLIGIBLE, counted, probability
 
 # answer: knots of a profile for the cube root of the number of rows, as for histograms (Scott 1979); 12 to 32 knots
 # predict 1000 held-out rows of the same shapes equally well.
@@ -259,7 +259,7 @@ def _climbed(
 ) -> tuple[list[tuple[Model, ...]], list[float]]:
     """Mixtures of more and more components in one fold, and how far each step counts, up to the last one that does.
 
-    A step counts as far as the smaller ones do, and as far as it, or one of the next larger ones, raises the likelihood
+    A step counts as far as the smaller ones are needed, and it, or one of the next larger ones, raises the likelihood
     of held-out rows: a chequerboard is invisible to four Gaussians, and obvious to sixteen.
 
     Parameters
@@ -272,25 +272,25 @@ def _climbed(
         How the rows that are held out depend on each other.
     """
     steps: list[tuple[Model, ...]] = []
-    trust: list[float] = []
+    chances: list[float] = []  # that a step and all smaller ones are needed
     held, best = plain, [best_mixture(plain)]
 
     def added(below: int) -> float:
         gains = best[min(below + LOOK_AHEAD, len(best) - 1)] - best[below]
-        return (trust[-1] if trust else 1.0) * evidence(gains, fold.share, rows)
+        return (chances[-1] if chances else 1.0) * probability(gains, fold.share, rows)
 
     for step in fold.steps():
         steps.append(step)
         held = np.vstack([held, *(model.log_ratio(fold.held, dx) for model in step)])
         best.append(best_mixture(held))
         if len(steps) >= LOOK_AHEAD:
-            trust.append(added(len(trust)))
-            if trust[-1] == 0.0:
+            chances.append(added(len(chances)))
+            if counted(chances[-1]) == 0.0:
                 break
-    while len(trust) < len(steps) and (not trust or trust[-1] > 0.0):
-        trust.append(added(len(trust)))
-    counted = [share for share in trust if share > 0.0]
-    return steps[: len(counted)], counted
+    while len(chances) < len(steps) and (not chances or counted(chances[-1]) > 0.0):
+        chances.append(added(len(chances)))
+    trust = [share for share in map(counted, chances) if share > 0.0]
+    return steps[: len(trust)], trust
 
 
 def _averaged(ratios: FloatArray) -> FloatArray:

@@ -162,8 +162,7 @@ class Latents:
 
     def only(self, rows: NDArray[np.intp]) -> Latents:
         """Select rows, as latents without a projection of their own."""
-        chosen, z = self.unprojected[:, rows], self.z[:, rows]
-        both = chosen if self.projection is None else self.projection(chosen, z)
+        both, z = self.both[:, rows], self.z[:, rows]
         dof = len(rows) * self.dof / self.n_rows
         found = Latents(self.dimensions, both, z, both @ both.T, dof, view=self.view, two_valued=self.two_valued)
         return replace(found, rows=self.rows.only(rows), around=self.around)

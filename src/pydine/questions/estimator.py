@@ -86,7 +86,7 @@ class DINE(BaseEstimator):
         Precision of the normal prior of the networks' weights (ladder only).
     max_iter : int, default=500
         Most iterations in the training of a network; early stopping by held-out rows may end it sooner.
-    max_rows : int, default=60000
+    max_rows : int, default=30000
         Rows that flows learn from at most, a cap on time; every row is still mapped and counted. Where it binds,
         ``details["learned_rows"]`` of the estimate says so (ladder only).
     tune : bool, default=False

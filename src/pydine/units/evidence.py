@@ -35,7 +35,12 @@ NEGLIGIBLE = 0.1
 
 
 def evidence(gains: FloatArray, share: float = 1.0, rows: Rows = INDEPENDENT) -> float:
-    """The weight of a richer model beside a plainer one, from 0 to 1.
+    """How far a richer model counts beside a plainer one, from 0 to 1; arguments as in `probability`."""
+    return counted(probability(gains, share, rows))
+
+
+def probability(gains: FloatArray, share: float = 1.0, rows: Rows = INDEPENDENT) -> float:
+    """The weight of a richer model beside a plainer one: how probably it is the better one.
 
     Parameters
     ----------
@@ -51,7 +56,7 @@ def evidence(gains: FloatArray, share: float = 1.0, rows: Rows = INDEPENDENT) ->
     centred = gains - gains.mean()
     spread = float(total(centred * centred)) / (share**2 * effect)  # the variance of the extrapolated sum
     weight: float = 1.0 / (1.0 + exponential(min((PRIOR - gain) / np.sqrt(1.0 + np.pi * spread / 8.0), 700.0)))
-    return counted(weight)
+    return weight
 
 
 def counted(weight: float) -> float:

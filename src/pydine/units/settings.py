@@ -42,5 +42,5 @@ class LadderSettings:
     weight_decay: float = LINEAR_PRECISION
     iterations: int = 500  # precision: most steps; early stopping ends most networks sooner
     folds: int = 3  # answer: two thirds of the rows to learn from, and three models to average
-    max_rows: int = 60_000  # answer: a cap on time; further rows are mapped and counted, but not learned from
+    max_rows: int = 30_000  # answer: a cap on time; further rows are mapped and counted, but not learned from
     without: tuple[str, ...] = ()  # fact: nothing is left out but in measurements

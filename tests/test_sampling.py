@@ -80,13 +80,13 @@ def test_white_noise_costs_hardly_any_width():
     assert np.median(stdtrit(degrees, 0.975) * np.sqrt(ratios)) < 1.05 * 1.96
 
 
-def test_a_series_that_is_slower_than_its_first_autocorrelation_has_few_degrees_of_freedom():
-    noise = np.random.default_rng(1).normal(size=(200, 500))
-    slow = 0.3 * auto_regressive(0.95, (200, 500), 0) + noise
-    shuffled = np.random.default_rng(2).permuted(slow, axis=1)
-    of_slow, of_shuffled = (Series(np.arange(500)).effects_of(values) for values in (slow, shuffled))
-    assert np.median(of_slow.degrees) < 20.0 < 80.0 < np.median(of_shuffled.degrees)
-    assert np.mean(of_slow.ratios) > 5.0
+def test_a_slow_series_beneath_noise():
+    slow = 0.3 * auto_regressive(0.95, (600, 500), 0) + np.random.default_rng(1).normal(size=(600, 500))
+    ratios, degrees = Series(np.arange(500)).effects_of(slow)
+    studentised = np.sqrt(500) * slow.mean(axis=1) / (slow.std(axis=1) * np.sqrt(ratios))
+    plain = np.sqrt(500) * slow.mean(axis=1) / slow.std(axis=1)
+    assert np.mean(np.abs(studentised) > stdtrit(degrees, 0.975)) < 0.2 < 0.5 < np.mean(np.abs(plain) > 1.96)
+    assert np.mean(ratios) > 5.0
 
 
 def test_sums_of_residuals_vary_more_than_their_cosines_show():
@@ -105,7 +105,7 @@ def test_sums_of_residuals_vary_more_than_their_cosines_show():
         again = told.only(order).effects(left[:1, order], left[1:, order])
         np.testing.assert_allclose(again, found[1], rtol=1e-9)
         assert told.depleted(left[:1], left[1:]) > 1.0 == rows.depleted(left[:1], left[1:])
-    assert rejected[0] / count > 0.07 > rejected[1] / count
+    assert rejected[0] / count > 0.08 > rejected[1] / count
 
 
 def test_the_variance_of_a_sum_over_clusters():

@@ -29,11 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from pydine.serial import LongRun, expected, expected_of_means, long_run
+from pydine.serial import kept, long_run, shown_of_means
 from pydine.types import FloatArray, IntArray, RowArray
 
 SEED = 0  # convention: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
+PRODUCTS_AT_ONCE = 256  # memory: series that are transformed together
 FLIPPED = 0.4, 4  # answer: stretches of time that have a sign each: times n^(2/3), and at least; other numbers would do
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
@@ -300,39 +301,43 @@ class Series(Rows):
         return found
 
     def effects(self, x: FloatArray, y: FloatArray) -> Effects:
-        """Mean squares of cosines, over what they would show of the variance if either side were autoregressive."""
+        """Mean squares of cosines, over the part of them that a projection has left."""
         x, y = x[:, self._order], y[:, self._order]
-        found = [self._of_sums(x * column) for column in y]
-        shares = np.stack([run.shares for _, run in found], axis=2)  # (bands, p, q)
-        shown = np.array([expected(x, column, shares[:, :, j], self._left) for j, column in enumerate(y)])
-        shown *= np.array([expected(y, column, shares[:, i], self._left) for i, column in enumerate(x)]).T
-        ratios = np.array([ratio for ratio, _ in found]) / np.sqrt(np.maximum(shown, SMALLEST))
-        return Effects(ratios, np.array([run.degrees for _, run in found]))
+        found = self._of_products(x, y)
+        return Effects(found.ratios / self._kept(x, y, found.degrees), found.degrees)
 
     def effects_of(self, values: FloatArray) -> Effects:
         """See `Rows`; values are as they are, and only their mean is taken out."""
         values = values[:, self._order]
-        ratios, run = self._of_sums(values)
-        shown = expected_of_means(_centred(values)[0], run.shares)
-        return Effects(ratios / np.maximum(shown, SMALLEST), run.degrees)
-
-    def _of_sums(self, values: FloatArray) -> tuple[FloatArray, LongRun]:
-        """Variances of sums of series (k, n) over those of independent rows, and what they are made of."""
-        centred, variances = _centred(values)
-        run = long_run(centred)
-        return np.where(variances > 0.0, run.variances / np.maximum(variances, SMALLEST), 1.0), run
+        ratios, degrees = _of_sums(values)
+        shown = shown_of_means(_centred(values)[0], degrees)
+        return Effects(ratios / np.maximum(shown, SMALLEST), degrees)
 
     def depleted(self, x: FloatArray, y: FloatArray) -> float:
         """See `Rows`."""
         if self.residuals is None:
             return 1.0
-        return float((self.effects(x, y).ratios / replace(self, residuals=None).effects(x, y).ratios).mean())
+        x, y = x[:, self._order], y[:, self._order]
+        return float((1.0 / self._kept(x, y, self._of_products(x, y).degrees)).mean())
 
-    def _left(self, columns: FloatArray) -> FloatArray:
-        """Columns (k, n), in time, less what was taken out of the sides."""
-        if self.residuals is None:
-            return _centred(columns)[0]
-        return self.residuals(columns[:, self.places])[:, self._order]
+    def _of_products(self, x: FloatArray, y: FloatArray) -> Effects:
+        """Effects on sums of products of x (p, n) and y (q, n), in time, as they are, shape (q, p)."""
+        ratios, degrees = np.empty((2, len(y), len(x)))
+        step = max(PRODUCTS_AT_ONCE // max(len(x), 1), 1)
+        for start in range(0, len(y), step):
+            some = y[start : start + step]
+            found = _of_sums((x * some[:, None]).reshape(-1, x.shape[1]))
+            for to, effects in zip((ratios, degrees), found, strict=True):
+                to[start : start + step] = effects.reshape(len(some), len(x))
+        return Effects(ratios, degrees)
+
+    def _kept(self, x: FloatArray, y: FloatArray, cosines: FloatArray) -> FloatArray:
+        """The part of the squares of cosines that a projection has left, by either side, shape (q, p)."""
+        if self.residuals is None or cosines.size == 0:
+            return np.ones(cosines.shape)
+        left = partial(_in_order, self.residuals, self._order)
+        of_both: FloatArray = kept(x, y, cosines, left) * kept(y, x, cosines.T, left).T
+        return np.sqrt(np.maximum(of_both, SMALLEST))
 
     def flips(self, n: int, count: int, rng: np.random.Generator) -> FloatArray:
         """Stretches of time."""
@@ -344,6 +349,13 @@ class Series(Rows):
         n = len(order)
         stretches = _stretches(n)
         return np.flatnonzero(np.isin(self.places * stretches // n, drawn(stretches, rng)))
+
+
+def _of_sums(values: FloatArray) -> Effects:
+    """Effects on sums of series (k, n), shape (k,)."""
+    centred, variances = _centred(values)
+    found, cosines = long_run(centred)
+    return Effects(np.where(variances > 0.0, found / np.maximum(variances, SMALLEST), 1.0), cosines)
 
 
 def _stretches(n: int) -> int:

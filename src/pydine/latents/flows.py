@@ -91,7 +91,9 @@ class Latents:
     @cached_property
     def sampling(self) -> Rows:
         """How rows depend on each other, for sums of what the projection left of both sides."""
-        return self.rows if self.projection is None else self.rows.of_residuals(self.without_z)
+        if self.projection is None or not self.dimensions[2]:
+            return self.rows
+        return self.rows.of_residuals(self.without_z)
 
     @cached_property
     def depleted(self) -> float:

@@ -29,12 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from pydine.serial import LongRun, expected, expected_of_means, long_run
+from pydine.serial import FEWEST_COSINES, LongRun, expected, expected_of_means, long_run
 from pydine.types import FloatArray, IntArray, RowArray
 
 SEED = 0  # convention: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
-FLIPPED = 0.4, 4  # answer: stretches of time that have a sign each: times n^(2/3), and at least; other numbers would do
+FLIPPED = 0.4  # convention: stretches of time that have a sign each, times n^(2/3) (Lazarus, Lewis, Stock, Watson 2018)
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
 FEW_CLUSTERS = 10  # words: with less, intervals are very wide, and a resampled table has hardly any
@@ -348,7 +348,7 @@ class Series(Rows):
 
 def _stretches(n: int) -> int:
     """How many stretches of time get a sign each, or are resampled."""
-    return max(int(FLIPPED[0] * n ** (2.0 / 3.0)), FLIPPED[1])
+    return max(int(FLIPPED * n ** (2.0 / 3.0)), int(FEWEST_COSINES))
 
 
 def _in_order(left: Callable[[FloatArray], FloatArray], rows: RowArray, columns: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ class LadderSettings:
     ----------
     networks, wide_networks : int
         Networks in each fold, from different starts, beside two index networks, which see one linear combination of the
-        context; without `networks` there are no index networks either. Wide networks have twice the hidden units and
+        context; without `networks` there are no index networks either. Wide networks have
         four times the components, and see the context's radius: for shapes (clusters, rings) that two Gaussians cannot
         follow.
     hidden_units, components : int
@@ -42,5 +42,5 @@ class LadderSettings:
     weight_decay: float = LINEAR_PRECISION
     iterations: int = 500  # precision: most steps; early stopping ends most networks sooner
     folds: int = 3  # answer: two thirds of the rows to learn from, and three models to average
-    max_rows: int = 60_000  # answer: a cap on time; further rows are mapped and counted, but not learned from
+    max_rows: int = 60_000  # precision: a cap on time; further rows are mapped and counted, but not learned from
     without: tuple[str, ...] = ()  # fact: nothing is left out but in measurements

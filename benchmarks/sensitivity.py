@@ -79,7 +79,7 @@ in brackets by how many paired standard errors. Of {count} numbers, {silent} mov
 standard errors on average, either way, {unread} are read by none of these questions (they are of larger tables or of
 entry points that are not asked), and {matter} change a mean error or score by {clear:g} paired standard errors or more,
 for the worse or for the better; of as many figures, about {chance:.0f} would do so by chance. Numbers that have no row
-yet: {missing}.
+yet: {missing}. The last column is the commit whose code a row is of.
 """.strip()
 
 
@@ -459,7 +459,7 @@ def line(number: Number, factor: float, every: list[Case], visits: dict[str, Vis
     """One row of the table."""
     reading = set(readers(number, visits)) if not number.choice.file.startswith("kernels/") else set(visits)
     is_large = eval(number.choice.values, {}) if number.place is None and "," not in number.choice.names else 0
-    is_large = is_large >= LARGE or number.choice.file.endswith("larger.py")
+    is_large = is_large >= LARGE or number.choice.file.endswith("growing.py")
     reading = {name for name in reading if name.startswith("large") == is_large or math.isnan(visits_truth[name])}
     known = [case for case in every if case.name in reading and not math.isnan(case.truth)]
     doors = chosen([case for case in every if case.name in reading and math.isnan(case.truth)], visits, DOORS * seconds)
@@ -501,6 +501,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=100.0, help="after which the command ends")
     options = parser.parse_args()
     path, begun = options.output / "sensitivity.csv", monotonic()
+    asked_of = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(asked_of, cwd=CHECKOUT, capture_output=True, text=True).stdout.strip()
     kept = {} if options.fresh or not path.exists() else {(r["number"], r["times"]): r for r in _rows(path)}
     for number in numbers():
         importlib.import_module(number.module)
@@ -516,7 +518,7 @@ def main() -> None:
         key = number.label, f"{factor:g}"
         wanted = options.only in number.label if options.only else key not in kept
         if wanted and monotonic() - begun < 60.0 * options.minutes:
-            kept[key] = line(number, factor, every, visits, options.seconds)
+            kept[key] = line(number, factor, every, visits, options.seconds) | {"commit": commit}
             rows = [kept[n.label, f"{f:g}"] for n, f in order if (n.label, f"{f:g}") in kept]
             pd.DataFrame(rows).to_csv(path, index=False, float_format="%.4g")
     rows = [kept[n.label, f"{f:g}"] for n, f in order if (n.label, f"{f:g}") in kept]
@@ -556,7 +558,7 @@ def _notes(rows: list[dict[str, Any]], missing: int = 0) -> str:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    return pd.read_csv(path, dtype={"times": str}).fillna({"error": "", "score": ""}).to_dict("records")
+    return pd.read_csv(path, dtype={"times": str, "commit": str}).fillna({"error": "", "score": ""}).to_dict("records")
 
 
 if __name__ == "__main__":

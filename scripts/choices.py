@@ -43,6 +43,18 @@ Every numerical constant of the estimator, with the reason for its value; `scrip
 sources, where each stands beside its use. What a caller can set is described with [`DINE`](api/estimator.md).
 `benchmarks/sensitivity.py` halves and doubles those of the first three tables, one at a time, and says what that
 changes: `benchmarks/results/sensitivity.md`.
+
+The categories, each a word that the comment beside a number begins with:
+
+- **answer** ({count} names): another value gives other estimates or p-values, and it was chosen, by judgement or on
+  simulations other than those reported.
+- **convention**: another value gives other estimates, but this one is usual, or follows from a source that is named.
+- **precision**: how finely something is computed; half or twice of it moves no answer by a tenth of a standard error.
+- **guard**: keeps arithmetic in range; ordinary data do not come near it.
+- **memory**: bounds memory or time; no answer depends on it.
+
+When a sentence is said (**words**), and mathematics or names (**fact**), are not listed, and no answer depends on them.
+Arrays of weights (`nulls/moments.py`, `nulls/pvalues.py`) are not counted.
 """
 
 
@@ -119,7 +131,8 @@ def _above(comments: dict[int, tuple[bool, str]], line: int) -> str:
 
 def page(found: list[Choice]) -> str:
     """The page, in Markdown."""
-    parts = [INTRODUCTION]
+    count = sum(len(c.names.split(", ")) for c in found if c.kind == "answer")
+    parts = [INTRODUCTION.format(count=count)]
     for kind, title in KINDS.items():
         if title:
             parts.append(f"## {title}\n\n| where | name | value | |\n|---|---|---|---|")

@@ -29,13 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from pydine.serial import kept, long_run, shown_of_means
+from pydine.serial import FEWEST_COSINES, kept, long_run, shown_of_means
 from pydine.types import FloatArray, IntArray, RowArray
 
 SEED = 0  # convention: of folds, starts of networks, jitter, sketches and generated data; any other would do
 PARTITIONS_KEPT = 4  # memory: each as large as the rows' order
 PRODUCTS_AT_ONCE = 256  # memory: series that are transformed together
-FLIPPED = 0.4, 4  # answer: stretches of time that have a sign each: times n^(2/3), and at least; other numbers would do
+FLIPPED = 0.4  # convention: stretches of time that have a sign each, times n^(2/3) (Lazarus, Lewis, Stock, Watson 2018)
 STRETCHES = 4  # answer: of time in a fold: fewer would all be early or late, more would have more ends
 GAP = 0.125  # answer: rows left out on either side of a stretch of time, as a share of it
 FEW_CLUSTERS = 10  # words: with less, intervals are very wide, and a resampled table has hardly any
@@ -360,7 +360,7 @@ def _of_sums(values: FloatArray) -> Effects:
 
 def _stretches(n: int) -> int:
     """How many stretches of time get a sign each, or are resampled."""
-    return max(int(FLIPPED[0] * n ** (2.0 / 3.0)), FLIPPED[1])
+    return max(int(FLIPPED * n ** (2.0 / 3.0)), int(FEWEST_COSINES))
 
 
 def _in_order(left: Callable[[FloatArray], FloatArray], rows: RowArray, columns: FloatArray) -> FloatArray:

@@ -101,7 +101,6 @@ def test_figures_alone_come_first_and_the_others_stream_in(data):
 @pytest.mark.slow
 def test_with_very_many_columns_the_rest_is_a_selection_that_is_named(monkeypatch):
     monkeypatch.setattr("pydine.questions.features.rest.MOST_GIVEN", 4)
-    monkeypatch.setattr("pydine.questions.features.rest.BY_THEMSELVES", 2)
     rng = np.random.default_rng(3)
     values = rng.standard_normal((9, 300))
     data = {f"c{i}": column for i, column in enumerate(values)}
@@ -121,7 +120,6 @@ def test_with_very_many_columns_the_rest_is_a_selection_that_is_named(monkeypatc
 
 def test_labels_count_by_their_indicators_and_their_codes_have_no_order(monkeypatch):
     monkeypatch.setattr("pydine.questions.features.rest.MOST_GIVEN", 4)
-    monkeypatch.setattr("pydine.questions.features.rest.BY_THEMSELVES", 1)
     rng = np.random.default_rng(4)
     label = rng.integers(0, 4, 400)
     level = np.array([0.0, 2.0, -2.0, 0.5])[label]  # in no order of the codes

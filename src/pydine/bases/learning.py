@@ -39,7 +39,6 @@ UNSHARPENED_ABOVE = 0.15
 # little is said of rows that are less than a knot from an edge. A checkerboard, with three edges a side, needs it; on
 # the 24 shapes, which have fewer, 0 to 1.5 have the same mean interval score to one part in eighty.
 EDGE_ABOVE = 1.5
-OF_CLASSES = 0.5  # answer: of what may be hidden of a shape, by how much less is hidden of classes; 0 to 1 do as well
 UNIFORM = 3.0**-0.5  # fact: the standard deviation of what may be anything from nothing to twice its mean, over that
 
 
@@ -165,7 +164,7 @@ def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classe
     information is (dof / 2n for any parametric model); of these, s / (1 + s) are of the dependence between the sides,
     and the rest of the latent's own density.
 
-    Less is hidden of classes. What sets them apart are mostly gaps, which ranks have closed. A flow that errs about
+    Nothing is hidden of classes. What sets them apart are mostly gaps, which ranks have closed. A flow that errs about
     where all of a column's values are still maps its gaps to where they belong, since hardly any row lies within them.
 
     Parameters
@@ -181,7 +180,7 @@ def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classe
     """
     hidden = np.asarray(0.5 * unlearned @ (squares / (1.0 + squares)))
     blurred = np.asarray(0.5 * unlearned @ squares)  # if latents had not been sharpened
-    added = (1.0 - OF_CLASSES * classes) * hidden
+    added = (1.0 - classes) * hidden
     above = np.hypot(hidden, UNSHARPENED_ABOVE * saturated(blurred))  # in case that sharpening has failed
     return Learned(value + added, added, np.ones(()), UNIFORM * added, above)
 

@@ -19,9 +19,10 @@ from pydine.bases.student import ROWS_FOR_DEGREES, degrees_by
 from pydine.latents.flows import Latents
 from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
+from pydine.units.evidence import NEGLIGIBLE
 from pydine.units.rows import some_of
 
-ROUNDS, STEPS = 4, 8  # answer: of the degrees of freedom, and of EM in each: later ones change the third digit
+MOST_STEPS = 100  # guard: of EM
 LEAST_GAP = 1e-12  # guard: between values some ranks apart, in deviations; ties have less
 
 
@@ -34,22 +35,31 @@ class Line(NamedTuple):
 
     @classmethod
     def fit(cls, columns: FloatArray, degrees: float | None = None) -> Line:
-        """By maximum likelihood, of columns (d, n): EM, in which outlying rows have smaller weights."""
+        """By maximum likelihood, of columns (d, n): ECME (Liu and Rubin 1994) to where steps gain little."""
         d, n = columns.shape
         line = cls(np.median(columns, axis=1), np.eye(d), 1.0 if degrees is None else degrees)
         some = some_of(np.argsort(np.abs(columns).sum(axis=0), kind="stable"), ROWS_FOR_DEGREES)
-        for _ in range(ROUNDS):
-            for _ in range(STEPS):
-                weights = (line.degrees + d) / (line.degrees + line.far(columns))
-                location = columns @ weights / weights.sum()
-                left = columns - location[:, None]
-                scale = (left * weights) @ left.T / n
-                # Ranks of n rows resolve columns to about 1/n: copies in the rows at hand are not singular.
-                scale[np.diag_indices(d)] *= 1.0 + 1.0 / n**3
-                line = line._replace(location=location, scale=scale)
+        before = -np.inf
+        for _ in range(MOST_STEPS):
+            line = line._stepped(columns)
             if degrees is None:
                 line = line._replace(degrees=degrees_by(partial(line.likelihood, columns[:, some])))
+            now = n * line.likelihood(columns[:, some], line.degrees)
+            if now - before < NEGLIGIBLE:
+                break
+            before = now
         return line
+
+    def _stepped(self, columns: FloatArray) -> Line:
+        """One step of EM: location and scale with weights that are smaller for outlying rows."""
+        d, n = columns.shape
+        weights = (self.degrees + d) / (self.degrees + self.far(columns))
+        location = columns @ weights / weights.sum()
+        left = columns - location[:, None]
+        scale = (left * weights) @ left.T / n
+        # Ranks of n rows resolve columns to about 1/n: copies in the rows at hand are not singular.
+        scale[np.diag_indices(d)] *= 1.0 + 1.0 / n**3
+        return self._replace(location=location, scale=scale)
 
     def far(self, columns: FloatArray) -> FloatArray:
         """Squared distances of rows (d, n) from the location, (n,)."""

@@ -22,7 +22,7 @@ from pydine.types import FloatArray
 
 # answer: by what factor neighbours agree less often than rows with the same value, where other columns are continuous
 FACTOR = 3.0
-MOST = 0.5  # answer: of the pairs with a value in common; if fewer are equal, values repeat without copies
+MOST = 0.5  # convention: more than half of the pairs with a value in common; if fewer, values repeat without copies
 EVEN = 1e-9  # guard: distances that differ by this share of a column's range are equal
 ERRORS = 4.0  # answer: standard errors by which they must, whatever the factor, and pairs: chance does not come near it
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pydine.kernels.arithmetic import exp, like, log, upper_tail
 from pydine.kernels.compilation import compiled
 
-# answer: deviations of components are between 0.001 and 20 times the target's: if one shrank onto a single row, the
+# guard: deviations of components are between 0.001 and 20 times the target's: if one shrank onto a single row, the
 # likelihood would grow without bound.
 LOWEST_LOG_SCALE, HIGHEST_LOG_SCALE = -7.0, 3.0
 HALF_LOG_2PI = 0.9189385332046727  # fact

@@ -25,7 +25,7 @@ from pydine.types import FloatArray, RowArray
 
 LARGEST_DEGREE = 12  # answer: of pairs of waves: six periods against a line, one and a half against one and a half
 Z_WAVES = 5  # answer: waves of a column with z still in it, from the second on: three periods of a cosine
-LEAST_NEW = 0.02  # answer: least share of a wave that is not in slower ones; steps have no more waves than levels
+LEAST_NEW = 0.02  # guard: least share of a wave that is not in slower ones; steps have no more waves than levels
 LEAST_LEFT = 0.05  # guard: least 1 - leverage, which is divided by; rows with less do not count in the variance
 NOTHING_NEW = 1e-10  # guard: share of a wave that is added to it, for what is in slower ones to have a root
 NARROWEST = 1e-6  # guard: of a step, in probability, for the difference of its ends to be divided by

@@ -13,7 +13,7 @@ from pydine.answers.watching import shown_in_notebooks
 from pydine.inputs.angles import around
 from pydine.inputs.columns import Source
 from pydine.inputs.dependence import Dependence
-from pydine.inputs.kinds import Kind, Kinds
+from pydine.inputs.kinds import MOST_LEVELS, Kind, Kinds
 from pydine.inputs.reading import read_question
 from pydine.inputs.table import Question, Table
 from pydine.latents.scores import ScoreMap
@@ -28,8 +28,6 @@ from pydine.work.execution import run
 from pydine.work.threads import one_thread
 
 __all__ = ["synergies"]
-
-MOST_INDICATORS = 8  # answer: labels of a column, the most frequent, that the screen of pairs looks at
 
 
 @shown_in_notebooks("Estimating")
@@ -139,7 +137,7 @@ def _features(table: Table, i: int) -> FloatArray:
     """
     column = table.columns[i]
     if table.kind(i) is Kind.NOMINAL:
-        levels = min(int(column.max()), MOST_INDICATORS)  # one less than there are: the others tell the last
+        levels = min(int(column.max()), MOST_LEVELS)  # one less than there are: the others tell the last
         rows = np.array([column == level for level in range(max(levels, 1))], dtype=np.float64)
     elif table.kind(i).is_around:
         rows = around(column)

@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.types import FloatArray, IntArray, must_fit
-from pydine.units.evidence import ROWS_PER_VALUE
+from pydine.units.evidence import PRIOR, ROWS_PER_VALUE
 
 DIGITS = 12  # guard: of cosines, whose last digits differ between processors
 # answer: most values of a code, and most codes that are summed, as 3^9 signs are tried.
 MOST_VALUES, MOST_CODES = 6, 9
 # Moduli that values can tell apart, and multiples that are not of a smaller one.
 MODULI = tuple((m, h) for m in range(2, MOST_VALUES) for h in range(1, m // 2 + 1) if math.gcd(m, h) == 1)
-CLEARLY = 1e-3  # answer: chance that any sum is taken for one that the target follows, though it follows none
 MOST_SUMS = 4  # guard: most sums for one target; what follows so many of them is noise to any test
 ROWS_AT_ONCE = 1 << 12  # memory: rows of which sums are tried at a time
 SMALLEST_VARIANCE = 1e-12  # guard: of what is left of the target
@@ -129,7 +128,8 @@ def _left(target: FloatArray, columns: FloatArray) -> FloatArray:
 def _clearest(left: FloatArray, places: IntArray) -> tuple[int, Signs] | None:
     """Modulus and signs of the sum of codes (k, n) that a target (n,) of mean square 1 clearly follows, and most.
 
-    The squared sum of products with a wave, over its expectation, is exponential if the target does not follow it.
+    The squared sum of products with a wave, over its expectation, is exponential if the target does not follow it. It
+    is also what the wave gains in nats: as any richer model, it has to gain `PRIOR`, beyond the largest by chance.
     """
     (k, n), half, best, most, tried = places.shape, len(places) // 2, None, 0.0, 0
     for m, h in MODULI:
@@ -146,7 +146,7 @@ def _clearest(left: FloatArray, places: IntArray) -> tuple[int, Signs] | None:
             choices = 2 if m == 2 else 3
             one, other = divmod(place, choices ** (k - half))
             most, best = float(sizes[place]), (m, _signs_at(one, half, choices) + _signs_at(other, k - half, choices))
-    return best if most > np.log(tried / CLEARLY) else None
+    return best if most > np.log(tried) + PRIOR else None
 
 
 def _products(roots: NDArray[np.complex64], is_real: bool) -> NDArray[np.complex64]:

@@ -17,7 +17,7 @@ class LadderSettings:
     ----------
     networks, wide_networks : int
         Networks in each fold, from different starts, beside two index networks, which see one linear combination of the
-        context; without `networks` there are no index networks either. Wide networks have twice the hidden units and
+        context; without `networks` there are no index networks either. Wide networks have
         four times the components, and see the context's radius: for shapes (clusters, rings) that two Gaussians cannot
         follow.
     hidden_units, components : int

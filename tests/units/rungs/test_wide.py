@@ -26,7 +26,7 @@ def test_they_follow_what_others_cannot():
         weights.append(units[1].rung_weights.get("wide", 0.0))
         assert "wide" not in units[0].rung_weights
         widths = {(model.network.hidden, model.network.components) for model in units[1].models}
-        assert (((16,), 8) in widths) == (weights[-1] > 0.0)
+        assert (((8,), 8) in widths) == (weights[-1] > 0.0)
     assert np.mean(gains) > 0.01
     assert min(gains) > -0.005
     assert np.median(weights) > 0.2

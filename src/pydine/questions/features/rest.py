@@ -14,7 +14,6 @@ from pydine.types import FloatArray
 __all__ = ["Rest", "rest_of"]
 
 MOST_GIVEN = 30  # answer: columns of numbers that one question is given; with more to choose from they are screened
-BY_THEMSELVES = 15  # answer: of these, so many that tell most alone; the others add most, in a line, to those before
 LEAST_LEFT = 1e-6  # guard: of a column that is no combination of those before, relative to its size
 
 
@@ -48,10 +47,10 @@ class Rest:
 def rest_of(whole: Question, alone: FloatArray) -> Rest:
     """Choose the columns that stand for the rest.
 
-    First those that tell most about the target alone, then, one after the other, those that explain most of the
-    residuals of a linear regression on the ones before, beyond chance: numbers by their normal scores, labels by their
-    indicators. A column that by itself would be more numbers than a question is given, as one of very many labels may
-    be, does not stand for the rest.
+    Half of them are those that tell most about the target alone; then follow, one after the other, those that explain
+    most of the residuals of a linear regression on the ones before, beyond chance: numbers by their normal scores,
+    labels by their indicators. A column that by itself would be more numbers than a question is given, as one of very
+    many labels may be, does not stand for the rest.
 
     Parameters
     ----------
@@ -81,7 +80,7 @@ def rest_of(whole: Question, alone: FloatArray) -> Rest:
         )
         if not np.isfinite(by_line).any():
             break
-        early = [i for i in order if np.isfinite(by_line[i])] if len(chosen) < BY_THEMSELVES else []
+        early = [i for i in order if np.isfinite(by_line[i])] if len(chosen) < MOST_GIVEN // 2 else []
         best = early[0] if early else int(np.argmax(by_line))
         if chosen and counts[chosen].sum() + counts[best] > MOST_GIVEN + 1:
             break

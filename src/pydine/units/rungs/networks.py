@@ -113,12 +113,12 @@ def larger_networks(c: int, n_train: int, settings: LadderSettings) -> Iterator[
         times, below = 2 * times, rung.name
 
 
-# answer: multiples of a network's. Eight components follow a ring or a few clusters; more parameters take more steps.
-MORE_HIDDEN_UNITS, MORE_COMPONENTS = 2, 4
+# answer: multiple of a network's. Eight components follow a ring or a few clusters; more parameters take more steps.
+MORE_COMPONENTS = 4
 
 
 class WideRung(NetworkRung):
-    """A network with more hidden units and components, which sees the context's radius: for clusters and rings.
+    """A network with more components, which sees the context's radius: for clusters and rings.
 
     It keeps only the linear rung's slopes and spreads its components over the residual: in the linear rung they may
     coincide, and then every gradient that would separate them is zero.
@@ -126,7 +126,7 @@ class WideRung(NetworkRung):
 
     def network(self, c: int, settings: LadderSettings) -> Network:
         """See `NetworkRung`."""
-        return Network.tanh(c, MORE_HIDDEN_UNITS * settings.hidden_units, MORE_COMPONENTS * settings.components)
+        return Network.tanh(c, settings.hidden_units, MORE_COMPONENTS * settings.components)
 
     def outputs(self, linear: FloatArray) -> FloatArray:
         """Equal Gaussians side by side, with mean and variance of the linear rung's mixture."""

@@ -25,9 +25,9 @@ from pydine.units.unit import Model
 
 # answer: steps without a better held-out likelihood after which training ends in the first fold: a fifth of the most.
 PATIENCE = 30
-# answer: the initial means of components lie up to SPREAD deviations from the overall mean, so that their gradients
-# differ, and each component keeps at least LEAST_SHARE of the variance.
-SPREAD, LEAST_SHARE = 0.8, 0.2
+# answer: the initial means of components lie up to so many deviations from the overall mean, so that their gradients
+# differ
+SPREAD = 0.8
 # answer: steps after which the Fisher information is taken anew (a round);
 # a round of fewer than FEW steps shows that all is learned; and most rounds, to save time
 ROUND, FEW, ROUNDS = 50, 12, 4
@@ -40,7 +40,7 @@ Rows32 = Sequence[NDArray[np.float32]]  # targets (m,) or (2, m), and their expa
 def side_by_side(mean: float, deviation: float, k: int) -> FloatArray:
     """K equal Gaussians side by side with this overall mean and deviation: logits, means, log-scales, shape (3k,)."""
     places = np.linspace(-SPREAD, SPREAD, k) if k > 1 else np.zeros(1)
-    scale = deviation * np.sqrt(max(1.0 - total(places * places) / k, LEAST_SHARE))
+    scale = deviation * np.sqrt(1.0 - total(places * places) / k)
     return np.concatenate([np.zeros(k), mean + places * deviation, np.full(k, logarithm(scale))])
 
 

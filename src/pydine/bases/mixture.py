@@ -71,7 +71,7 @@ class Classes:
 
         `effect` rows tell as much as one that is independent of the others.
         """
-        knots = round(KNOTS * (rows.shape[1] / effect) ** (1.0 / 3.0))
+        knots = _knots(rows.shape[1] / effect)
         scores = normal_quantile((np.arange(knots) + 0.5) / knots)[:, None]
         variances = np.diagonal(covariances, axis1=1, axis2=2).T
         far = (scores - means.T[:, None]) ** 2 / variances[:, None]
@@ -86,6 +86,7 @@ class Classes:
         return ratios
 
 
+MOST_COMPONENTS = 64  # answer: to save time; more raise held-out likelihoods only of curves of many turns
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
 # answer: a mixture counts by what it and the next larger ones add to the smaller ones, so many in all
@@ -195,6 +196,11 @@ class MixtureBase:
         return members
 
 
+def _knots(rows: float) -> int:
+    """How many knots a profile has for so many effective rows."""
+    return round(KNOTS * rows ** (1.0 / 3.0))
+
+
 @dataclass(frozen=True)
 class MixtureRatio:
     """Log-ratios by the folds' mixtures, averaged."""
@@ -241,14 +247,17 @@ class _Fold:
         (d, n), model = self.rows.shape, Gaussians.one(self.rows)
         prior = model.covariances[0].copy()
         needed = ROWS_PER_PARAMETER * (1 + d + d * (d + 1) // 2)  # a weight, a mean and a covariance
-        while 2.0 * needed * len(model.weights) <= n / self.effect:
+        while 2.0 * needed * len(model.weights) <= n / self.effect and len(model.weights) < MOST_COMPONENTS:
             model = model.doubled(self.rows, prior)
             yield model
 
     def steps(self) -> Iterator[tuple[Model, ...]]:
-        """Each of these mixtures and, where there are classes, those that start from its components."""
+        """Each of these mixtures and, where there are classes, those that start from its components.
+
+        More classes than knots would be combinations of fewer: no more profiles than that are linearly independent.
+        """
         for model in self.doublings():
-            if self.classes:
+            if self.classes and len(model.weights) <= _knots(self.rows.shape[1] / self.effect):
                 yield model, Classes.of(model.weights, model.means, model.covariances, self.rows, self.effect)
             else:
                 yield (model,)

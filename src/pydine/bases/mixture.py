@@ -198,7 +198,7 @@ class MixtureBase:
 
 def _knots(rows: float) -> int:
     """How many knots a profile has for so many effective rows."""
-    return round(KNOTS * rows ** (1.0 / 3.0))
+    return int(round(KNOTS * rows ** (1.0 / 3.0)))
 
 
 @dataclass(frozen=True)

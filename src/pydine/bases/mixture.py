@@ -198,7 +198,8 @@ class MixtureBase:
 
 def _knots(rows: float) -> int:
     """How many knots a profile has for so many effective rows."""
-    return int(round(KNOTS * rows ** (1.0 / 3.0)))
+    knots: int = round(KNOTS * rows ** (1.0 / 3.0))
+    return knots
 
 
 @dataclass(frozen=True)

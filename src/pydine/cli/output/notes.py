@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 2.0  # seconds without a word
 INTERRUPTED = 130  # the exit code after Ctrl-C
+ARGUMENT = re.compile(r"\b(clusters|time|weights)=(True|'[^']*')?")  # as sentences for Python name it
 
 
 def note(text: str) -> None:
@@ -57,10 +59,21 @@ def listening(source: str) -> Iterator[list[str]]:
     for warning in caught:
         if isinstance(warning.message, TiesWarning):
             ties.update(warning.message.shares)
-        elif issubclass(warning.category, UserWarning | RuntimeWarning) and str(warning.message) not in sentences:
-            sentences.append(str(warning.message))
+        elif issubclass(warning.category, UserWarning | RuntimeWarning):
+            sentence = with_options(str(warning.message))
+            sentences += [sentence] * (sentence not in sentences)
     if ties:
         sentences.append(_of_ties(ties))
+
+
+def with_options(sentence: str) -> str:
+    """A sentence for Python in which arguments that say how rows depend are the command line's options."""
+
+    def option(found: re.Match[str]) -> str:
+        value = {None: "COLUMN", "True": "rows"}.get(found[2], found[2])
+        return f"--{found[1]} {value}"
+
+    return ARGUMENT.sub(option, sentence)
 
 
 def _of_ties(shares: Mapping[str, float]) -> str:

@@ -229,7 +229,7 @@ def test_series_are_compared():
     found = pydine.compare(x, noise, y, time=True)
     assert found.verdict() == "a tells more"
     assert found.first.sampling == "in time"
-    assert width(found) > 1.2 * width(pydine.compare(x, noise, y, clusters=np.arange(400)))
+    assert width(found) > 1.1 * width(pydine.compare(x, noise, y, clusters=np.arange(400)))
 
 
 def test_columns_that_say_how_rows_were_sampled_are_not_asked_about():

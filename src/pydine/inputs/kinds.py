@@ -13,8 +13,8 @@ The rule (`kind_of`), in this order:
 1. Text, unordered categories and booleans are nominal; ordered categories are ordinal. The type of the column says so.
 2. Numbers with two different values are nominal: with two, there is no order to speak of.
 3. Numbers are ordinal if two rows drawn at random have the same value with a probability of more than 1 / 30, or if
-   there are point masses: values that 1 / 30 of the rows (and ten rows) hold, and that are ten times as frequent as
-   is usual in the column.
+   there are point masses: values that 5% of the rows (and ten rows) hold, and that are ten times as frequent as is
+   usual in the column.
 4. All others are continuous. Ties among them are so fine that a step can be taken for a point.
 
 Of up to 24 labels, those with fewer than ten rows are taken together as one. More labels all stand by themselves, and
@@ -49,9 +49,9 @@ __all__ = [
     "pooled",
 ]
 
-# answer: probability that another row has the same value, from which on a value is a point mass; of any two rows, from
-# which on a column has steps
-COARSE = 1.0 / 30.0
+COARSE = 1.0 / 30.0  # answer: probability that two rows have the same value, from which on a column has steps
+# answer: rows of a point mass, as a share of all: a few values of rounded measurements have nearly as many
+ATOM_SHARE = 0.05
 # answer: with fewer rows, or fewer times as many as are usual, a value is no point mass, and a label does not stand by
 # itself.
 FEW_ROWS = 10
@@ -149,7 +149,7 @@ def atoms_of(column: FloatArray) -> FloatArray:
     """Point masses among the values of a column (n,) that hardly repeat otherwise, in order; none if all are steps."""
     values, counts = _counts(column)
     n, usual = counts.sum(), float(np.median(counts)) if len(counts) else 0.0
-    is_atom = counts >= max(FEW_ROWS * max(usual, 1.0), COARSE * n)
+    is_atom = counts >= max(FEW_ROWS * max(usual, 1.0), ATOM_SHARE * n)
     rest = counts[~is_atom]
     left = float(rest.sum())
     if not is_atom.any() or left < max(OWN_ROWS, 0.1 * n):

@@ -9,7 +9,9 @@ import pytest
 from scipy.stats import spearmanr
 
 import pydine
+from pydine.inputs.files import Frame
 from pydine.nulls.pvalues import adjusted
+from pydine.questions.pairs import asked
 from pydine.questions.ranking import rank
 from pydine.report import make_report, to_html
 from pydine.report.calibration import check_flows
@@ -52,9 +54,27 @@ def test_the_ranking_is_that_of_rank_and_p_values_are_adjusted_where_they_stand(
         assert row.given_rest.value == graph.values[i, t] == told[row.name].given_rest.value
         assert row.given_rest.adjusted == told[row.name].adjusted_given_rest
         assert row.alone.adjusted == told[row.name].adjusted_alone
+        assert row.alone.value == told[row.name].alone.value
     upper = np.triu_indices(4, 1)
     for table in (matrix, graph):
         np.testing.assert_allclose(table.adjusted_pvalues[upper], adjusted(table.pvalues[upper], "bh"))
+
+
+def test_the_target_has_the_ranking_s_figures_where_pairs_are_screened(monkeypatch):
+    monkeypatch.setattr(asked, "MOST_OWN", 0)  # as in a larger table
+    rng = np.random.default_rng(5)
+    size, noise, other = rng.normal(size=(3, 150))
+    frame = {"a": size * rng.choice([-1.0, 1.0], 150), "b": np.exp(size) + 0.5 * noise, "c": size + other}
+    told = rank(frame, "b")
+    screened = pydine.pairwise_information(frame)
+    own = make_report(Frame("data.csv", frame, {}, 150), "b")
+    differ = 0
+    for column in told:
+        i, t = own.matrix.names.index(column.name), own.matrix.names.index("b")
+        assert own.matrix.values[i, t] == own.matrix.values[t, i] == column.alone.value
+        assert own.matrix.bases[i, t] == column.alone.base
+        differ += screened.values[i, t] != column.alone.value
+    assert differ  # otherwise this test shows nothing
 
 
 def test_what_is_not_detected_is_explained_in_a_fold(report, page):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pydine.answers.settings import Settings
 from pydine.inputs.columns import Source
@@ -24,7 +25,7 @@ from pydine.report.content import LEVEL, Answer, Provenance, Ranked, Report
 from pydine.report.correlations import partial_correlations
 from pydine.report.description import Column, describe, lacks
 from pydine.report.points import points_of
-from pydine.results import PairwiseInformation
+from pydine.results import InformationEstimate, PairwiseInformation
 from pydine.results.ranking import Ranking
 from pydine.sampling import Rows
 from pydine.types import FloatArray
@@ -101,7 +102,8 @@ def make_report(
         kinds = {column.name: column.kind for column in columns}
         graph, is_linear, why_no_graph = _graph(whole, kinds, work)
         rest = _given_rest(distinct, target, work)
-        graph = _adjusted(None if graph is None else _with_row(graph, target, rest.answers))
+        matrix = _adjusted(_with_row(matrix, target, rest.alone))
+        graph = None if graph is None else _adjusted(_with_row(graph, target, rest.answers))
         ranking = _explained(_ranked(_row(matrix, target), rest), rest.ranking, alpha)
         fits = _fits(whole, kinds, target, ranking, work, sampling)
         causes = found_causes(distinct, work.settings(distinct))
@@ -257,36 +259,41 @@ def _graph(
 
 @dataclass(frozen=True)
 class _Rest:
-    """What columns tell about the target given the rest, which columns stand for the rest, or why nothing is told."""
+    """What columns tell about the target given the rest, which columns stand for the rest, or why nothing is told.
+
+    And what they tell alone, as far as the same ranking has it.
+    """
 
     answers: Mapping[str, Answer]
+    alone: Mapping[str, Answer] = field(default_factory=dict)
     screened: tuple[str, ...] = ()
     why: str = ""
     ranking: Ranking | None = None
 
 
-def _with_row(graph: PairwiseInformation, target: str, answers: Mapping[str, Answer]) -> PairwiseInformation:
-    """The graph with the ranking's figures for the target, so that a figure is the same wherever it is shown."""
-    if target not in graph.names or any(name not in answers for name in graph.names if name != target):
-        return graph
-    t = graph.names.index(target)
+def _with_row(pairs: PairwiseInformation, target: str, answers: Mapping[str, Answer]) -> PairwiseInformation:
+    """The pairs with the ranking's figures for the target, so that a figure is the same wherever it is shown."""
+    if target not in pairs.names:
+        return pairs
+    t = pairs.names.index(target)
+    known = [(i, answers[name]) for i, name in enumerate(pairs.names) if i != t and name in answers]
 
-    def patched(entries: FloatArray, of: Callable[[Answer], float]) -> FloatArray:
+    def patched(entries: NDArray[Any], of: Callable[[Answer], Any]) -> NDArray[Any]:
         entries = entries.copy()
-        for i, other in enumerate(graph.names):
-            if i != t:
-                entries[i, t] = entries[t, i] = of(answers[other])
+        for i, answer in known:
+            entries[i, t] = entries[t, i] = of(answer)
         return entries
 
-    below, above = graph.errors
-    degrees = patched(graph.degrees, lambda answer: answer.degrees) if graph.degrees.size else graph.degrees
+    below, above = pairs.errors
+    degrees = patched(pairs.degrees, lambda answer: answer.degrees) if pairs.degrees.size else pairs.degrees
     return replace(
-        graph,
+        pairs,
         degrees=degrees,
-        values=patched(graph.values, lambda answer: answer.value),
-        standard_errors=patched(graph.standard_errors, lambda answer: answer.standard_error),
+        values=patched(pairs.values, lambda answer: answer.value),
+        standard_errors=patched(pairs.standard_errors, lambda answer: answer.standard_error),
         errors=(patched(below, lambda answer: answer.errors[0]), patched(above, lambda answer: answer.errors[1])),
-        pvalues=patched(graph.pvalues, lambda answer: answer.pvalue),
+        pvalues=patched(pairs.pvalues, lambda answer: answer.pvalue),
+        bases=patched(pairs.bases, lambda answer: answer.base),
     )
 
 
@@ -303,33 +310,37 @@ def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> 
     except ValueError as error:
         return _Rest({}, why=f"What columns tell given all the others cannot be computed: {error}")
     answers = {
-        column.name: Answer(
-            told.value,
-            told.standard_error,
-            told.errors or (told.standard_error, told.standard_error),
-            column.pvalue_given_rest,
-            column.adjusted_given_rest,
-            told.base,
-            told.n_samples,
-            min(told.entropies),
-            told.terms,
-            column.shows,
-            told.degrees_of_freedom,
-        )
+        column.name: _answer(told, column.pvalue_given_rest, column.adjusted_given_rest, column.shows)
         for column in ranking
         if (told := column.given_rest) is not None
     }
+    alone = {column.name: _answer(column.alone, column.pvalue_alone, column.adjusted_alone) for column in ranking}
     why = f"What columns tell given the others cannot be computed: {ranking.why_no_rest}" if ranking.why_no_rest else ""
-    return _Rest(answers, ranking.screened, why, ranking)
+    return _Rest(answers, alone, ranking.screened, why, ranking)
 
 
-def _adjusted(graph: PairwiseInformation | None) -> PairwiseInformation | None:
-    """A graph with p-values that are adjusted for all of its pairs."""
-    if graph is None:
-        return None
-    upper, square = np.triu_indices(len(graph.names), 1), np.full(graph.pvalues.shape, np.nan)
-    square[upper] = square.T[upper] = adjusted(graph.pvalues[upper], "bh")
-    return replace(graph, adjusted_pvalues=square)
+def _answer(told: InformationEstimate, pvalue: float, adjusted_pvalue: float, shows: str = "") -> Answer:
+    """An estimate and its test, as a report has them."""
+    return Answer(
+        told.value,
+        told.standard_error,
+        told.errors or (told.standard_error, told.standard_error),
+        pvalue,
+        adjusted_pvalue,
+        told.base,
+        told.n_samples,
+        min(told.entropies),
+        told.terms,
+        shows,
+        told.degrees_of_freedom,
+    )
+
+
+def _adjusted(pairs: PairwiseInformation) -> PairwiseInformation:
+    """The same with p-values that are adjusted for all of its pairs."""
+    upper, square = np.triu_indices(len(pairs.names), 1), np.full(pairs.pvalues.shape, np.nan)
+    square[upper] = square.T[upper] = adjusted(pairs.pvalues[upper], "bh")
+    return replace(pairs, adjusted_pvalues=square)
 
 
 def _row(matrix: PairwiseInformation, target: str) -> dict[str, Answer]:

@@ -36,8 +36,8 @@ from pydine.work.execution import is_sent_away
 if TYPE_CHECKING:
     from pydine.inputs.streams import Sample
 
-# answer: rows times pairs up to which every pair given others has its own projection: those take a few seconds, and
-# where rows are few a shared one is up to two standard errors off.
+# answer: rows times pairs up to which every pair is a question of its own, with the answer of `mutual_information`:
+# those take a few seconds. Beyond, projections are shared, and pairs that look Gaussian have the closed form.
 MOST_OWN = 50_000
 
 
@@ -87,8 +87,7 @@ class AllPairs:
         """Whether every pair is a separate question."""
         p = len(self.names)
         few = p * (p - 1) // 2 * self.variables.table.n_samples <= MOST_OWN
-        alone = self.is_rest or p == 2 or not self.variables.table.rows.exchangeable
-        return alone or (bool(self.variables.given) and few)
+        return few or p == 2 or self.is_rest or not self.variables.table.rows.exchangeable
 
     def every(self, wanted: NDArray[np.bool_] | None = None) -> Pairs:
         """All pairs: together where that can be done, otherwise one by one."""

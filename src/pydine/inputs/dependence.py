@@ -177,7 +177,7 @@ def _clusters(codes: IntArray, order: FloatArray | None) -> Clusters:
     if order is not None and len(np.unique(np.column_stack([codes, order]), axis=0)) < len(codes):
         raise ValueError("time holds the same time more than once in a cluster; pass clusters that have each once.")
     if count < FEWEST_CLUSTERS:
-        raise ValueError(f"clusters must be at least {FEWEST_CLUSTERS}, but there are {count}; leave clusters out.")
+        raise ValueError(f"clusters must tell at least {FEWEST_CLUSTERS} apart, but tells {count}; leave clusters out.")
     if count < FEW_CLUSTERS:
         warnings.warn(
             f"There are {count} clusters, and rows of a cluster may all say the same: intervals are wide, and a test "

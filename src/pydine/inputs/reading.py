@@ -216,7 +216,9 @@ def _read_blocks(
     ]
     if left_out and not read[0].names:
         name, reason = next(iter(left_out.items()))
-        raise ValueError(f"x must have a column that can be used, but column {name!r} {reason}; name another one.")
+        raise ValueError(
+            f"{asked[0]} must have a column that can be used, but column {name!r} {reason}; name another one."
+        )
     blocks = [block for block in read if block.names or block.label not in OPTIONAL]
     _check_shapes(blocks)
     return finite_rows(blocks, omit=omit)

@@ -191,7 +191,8 @@ class Ranking(Record):
     def __repr__(self) -> str:
         width = max((len(column.name) for column in self.columns), default=0)
         rows = f"{self.n_samples:,} rows" + (f" with all columns, {self.n_dropped:,} without" if self.n_dropped else "")
-        lines = [f"{len(self)} columns by their information about {self.target}, in nats, {rows}:"]
+        columns = "1 column" if len(self) == 1 else f"{len(self)} columns"
+        lines = [f"{columns} by their information about {self.target}, in nats, {rows}:"]
         for column in self.columns[:SHOWN]:
             rest = column.given_rest
             told = "" if rest is None else f"{figure(rest.value, rest.standard_error)} given the rest"

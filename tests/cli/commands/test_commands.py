@@ -178,8 +178,9 @@ def test_a_closed_pipe_ends_it_quietly(folder):
     command = [sys.executable, "-m", "pydine", "mi", "data.csv", "-x", "cause", "-y", "proxy", "--csv"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as done:
         done.stdout.close()
-        said = [line for line in done.stderr if not line.startswith("pydine: compiling its kernels")]
-    assert said == []
+        said = done.stderr.read().splitlines()
+    # On a slow machine it tells what it is doing, and how far it is.
+    assert [line for line in said if not line.startswith(("pydine: compiling its kernels", "Estimating: "))] == []
     assert done.returncode == -signal.SIGPIPE
 
 

@@ -92,7 +92,7 @@ def synergies(
         features = [name for name in source.names if str(name) not in apart]
     whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, left_out={}, dependence=said)
     if len(whole.x) < 2:
-        raise ValueError(f"data must have at least two columns to pair beside {target!r}, but has {len(whole.x)}.")
+        raise ValueError(f"data must have at least two columns to pair besides {target!r}, but has {len(whole.x)}.")
     alone = replace(settings, n_jobs=1)
 
     def ask(pair: tuple[int, int]) -> Interaction:

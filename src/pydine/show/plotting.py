@@ -167,7 +167,7 @@ def draw_lags(found: Any, axes: Any = None) -> Any:
     axes.errorbar(lags, np.maximum(values, 0.0), reach, fmt="o", ms=4, color="#0072b2", label="95% intervals")
     axes.axhline(0.0, color="0.5", lw=0.8)
     x, y, _ = found.estimates[0].names
-    axes.set(xlabel=f"rows by which {label_of(x[0].partition(' (t')[0])} comes before {label_of(y[0])}", ylabel="nats")
+    axes.set(xlabel=f"lag of {label_of(y[0])} behind {label_of(x[0].partition(' (t')[0])}, in rows", ylabel="nats")
     axes.legend(frameon=False)
     return axes
 

@@ -101,7 +101,7 @@ class Content:
 def opened(path: str, max_bytes: int) -> Iterator[Content]:
     """Open a file, a pipe (named, or of a shell's process substitution) or the standard input (``-``)."""
     if path == STANDARD_INPUT:
-        source = "the standard input"
+        source = "standard input"
         yield Content(source, io.BytesIO(_bounded(source, sys.stdin.buffer, max_bytes)), max_bytes)
         return
     if Path(path).is_dir():
@@ -131,5 +131,5 @@ def _bounded(source: str, stream: BinaryIO, max_bytes: int) -> bytes:
 def too_large(source: str, max_bytes: int) -> ValueError:
     """The refusal of a small file that holds a lot."""
     return ValueError(
-        f"{source} unpacks to more than {max_bytes:,} bytes; pass a larger --max-bytes if it is meant to be so large."
+        f"{source} unpacks to more than {max_bytes:,} bytes; pass a larger --max-bytes if it is meant to be that large."
     )

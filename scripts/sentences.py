@@ -6,9 +6,7 @@ least three words that is not a docstring, with the fields of f-strings as {...}
 
 from __future__ import annotations
 
-import argparse
 import ast
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,26 +14,27 @@ from collections.abc import Iterator
 from environments import CHECKOUT
 
 LEAST_WORDS = 3
+FIELD = "{...}"
 
 
 def sentences(source: str) -> Iterator[str]:
     """The sentences of a module, in the order of its lines; those within the fields of an f-string stand alone."""
     tree = ast.parse(source)
     passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
-    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr))
-    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset, isinstance(node, ast.Constant))):
+    strings = [node for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr)]
+    for node in sorted(strings, key=lambda node: (node.lineno, node.col_offset, isinstance(node, ast.Constant))):
         if id(node) in passed:
             continue
         parts = node.values if isinstance(node, ast.JoinedStr) else [node]
         passed |= {id(part) for part in parts}
-        text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{...}" for part in parts)
-        strings = [part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-        if strings and len(re.findall(r"[^\W\d_]+", text.replace("{...}", "x"))) >= LEAST_WORDS:
+        text = "".join(str(part.value) if isinstance(part, ast.Constant) else FIELD for part in parts)
+        words = [word for word in text.split() if FIELD in word or any(map(str.isalpha, word))]
+        if len(words) >= LEAST_WORDS and any(map(str.isalpha, text)):
             yield " ".join(text.split())
 
 
 def git(*words: str) -> str:
-    """What git answers about the checkout; its own message where it cannot."""
+    """What git says of the checkout; where it cannot, its message is the end."""
     done = subprocess.run(["git", *words], cwd=CHECKOUT, capture_output=True, check=False)
     return done.stdout.decode() if done.returncode == 0 else sys.exit(done.stderr.decode().strip())
 
@@ -43,31 +42,27 @@ def git(*words: str) -> str:
 def of_version(revision: str | None) -> dict[str, list[str]]:
     """The sentences of a revision, or of the working tree, by file."""
     if revision is None:
-        paths = sorted(path for path in (CHECKOUT / "src").rglob("*.py"))
-        return {p.relative_to(CHECKOUT).as_posix(): list(sentences(p.read_text(encoding="utf-8"))) for p in paths}
-    paths = [path for path in git("ls-tree", "-r", "--name-only", revision, "src/").split("\n") if path.endswith(".py")]
-    return {path: list(sentences(git("show", f"{revision}:{path}"))) for path in paths}
+        files = {path.relative_to(CHECKOUT).as_posix(): path for path in sorted((CHECKOUT / "src").rglob("*.py"))}
+        return {name: list(sentences(path.read_text(encoding="utf-8"))) for name, path in files.items()}
+    names = git("ls-tree", "-r", "--name-only", revision, "src/").splitlines()
+    return {name: list(sentences(git("show", f"{revision}:{name}"))) for name in names if name.endswith(".py")}
 
 
-def less(versions: dict[str, list[str]], others: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """What one version says and the other nowhere does, by file."""
-    known = {sentence for found in others.values() for sentence in found}
-    for path, found in versions.items():
+def less(version: dict[str, list[str]], other: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """What one version says and the other says nowhere, by file."""
+    known = {sentence for found in other.values() for sentence in found}
+    for name, found in version.items():
         if only := [sentence for sentence in dict.fromkeys(found) if sentence not in known]:
-            yield path, only
+            yield name, only
 
 
-def main() -> None:
-    """Print what went and what came."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("old", help="a revision")
-    options.add_argument("new", nargs="?", help="another; the working tree by default")
-    chosen = options.parse_args()
-    old, new = of_version(chosen.old), of_version(chosen.new)
+def main(before: str, after: str | None = None) -> None:
+    """Print what is gone and what is new."""
+    old, new = of_version(before), of_version(after)
     for heading, changed in (("gone", less(old, new)), ("new", less(new, old))):
-        for path, only in changed:
-            sys.stdout.write(f"{heading}: {path}\n" + "".join(f"    {sentence}\n" for sentence in only))
+        for name, only in changed:
+            sys.stdout.writelines([f"{heading}: {name}\n", *(f"    {sentence}\n" for sentence in only)])
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

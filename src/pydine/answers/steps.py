@@ -15,7 +15,7 @@ STEPS = {
     "index": "two rungs: functions of one linear combination of the context",
     "network": "rungs: networks of the whole context, from two starts, and larger ones where rows are many",
     "waves": "a rung: cosines of the ranks of each column of the context, and a network of their sum",
-    "codes": "a rung: sums of codes modulo small numbers",
+    "codes": "a rung: sums of codes modulo small numbers that a target follows",
     "wide": "rungs of the flow base: networks with more components, which follow shapes",
     "projection": "functions of z beyond its columns and their cubes are projected out of the latents",
     "softening": "shapes are learned from latents that lose only as much as they depend on z",

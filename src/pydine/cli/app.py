@@ -143,7 +143,7 @@ class _Closed(io.TextIOBase):
 
     def write(self, _: str) -> int:
         """Refuse."""
-        raise OSError(errno.EBADF, "it is closed", "standard output")
+        raise OSError(errno.EBADF, "it is closed", "the standard output")
 
 
 def _open_streams() -> None:

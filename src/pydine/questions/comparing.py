@@ -147,7 +147,7 @@ def compare_groups(
     >>> group = np.repeat(["old", "new"], 1000)
     >>> data = {"x": x, "y": np.where(group == "new", 2.0, 0.5) * x + noise, "group": group}
     >>> pydine.compare_groups("x", "y", data=data, by="group", groups=["new", "old"]).verdict()
-    'more is told in new'
+    'more information in new'
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
     told = Dependence(clusters, time, weights=weights)

@@ -182,7 +182,7 @@ class _Series:
         """Read the columns that are named."""
         check_nan_policy(nan_policy)
         if time is None or time is False:
-            raise ValueError("time must be True or what orders the rows: without it, lags have no meaning.")
+            raise ValueError("time must be True or the order of the rows: lags have no meaning without it.")
         source = Source.read(data)
         block = source.select("data", list(dict.fromkeys(names)))
         n = len(block.values)

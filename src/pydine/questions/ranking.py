@@ -295,7 +295,7 @@ class _Work:
             if not alone:
                 raise
             of, count = ("given the rest", len(known)) if known else ("alone", len(alone))
-            why = f"Interrupted: {count} of {len(self.asked.alone)} columns {of} are known."
+            why = f"Interrupted: estimates {of} are known for {count} of {len(self.asked.alone)} columns."
             warnings.warn(why, UserWarning, stacklevel=level_of_caller())
             return replace(self._result(alone, known, screened), unfinished=why)
         gone = [name for name, answer in known.items() if answer.verdict is Verdict.NOTHING_LEFT]

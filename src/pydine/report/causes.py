@@ -38,7 +38,7 @@ def found_causes(columns: Mapping[str, FloatArray], settings: Mapping[str, Any])
 def causes(graph: CausalGraph, target: str) -> str:
     """A sentence and a figure of a causal graph; edges of the target are stressed."""
     if not graph.edges:
-        return "<p>No edges were found: small sets of other columns make every two columns independent.</p>"
+        return "<p>No edges were found: no two columns stay dependent once small sets of others are known.</p>"
     directed = sum(edge.kind == "directed" for edge in graph.edges)
     lead = (
         f"<p>{len(graph.edges):,} pairs stay joined whatever small sets of others are given (the PC algorithm at "

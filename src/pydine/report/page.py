@@ -244,7 +244,7 @@ def _has_remarks(column: Column, target: str) -> bool:
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
     if column.copy_of is not None:
-        how = "a strictly monotone function of" if column.kind.is_continuous else "one to one with"
+        how = "a strictly monotone function of" if column.kind.is_continuous else "one-to-one with"
         notes.insert(0, f"{how} {name(column.copy_of)}: left out of the rest")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")

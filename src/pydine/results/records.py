@@ -69,7 +69,7 @@ class Record:
         if not isinstance(tree.get("version"), int) or tree["version"] > VERSION:
             found = tree["version"] if isinstance(tree.get("version"), int | str) else None
             raise ValueError(
-                f"text must be of version {VERSION} or older, but is of {_shown(repr(found))}; install a newer pydine."
+                f"text must have version {VERSION} at most, but has {_shown(repr(found))}; install a newer pydine."
             )
         try:
             made: Self = _from_record(cls, tree)

@@ -50,10 +50,9 @@ def draw_pointwise(pointwise: Any, axes: Any = None, units: str = "scores") -> A
     known = label_of(_given(estimate.names[2])) if estimate.dimensions[2] else ""
     if units == "scores":
         given = f" given {known}" if known else ""
-        first, second = (f"{name}{given}, as a standard normal" for name in (first, second))
+        first, second = (f"{name}{given}, normal score" for name in (first, second))
     elif units == "partial" and known:
-        predicts = "predicts" if estimate.dimensions[2] == 1 else "predict"
-        first, second = (f"{name}, less what {known} {predicts}" for name in (first, second))
+        first, second = (f"{name}, residual given {known}" for name in (first, second))
     axes.set(xlabel=first, ylabel=second)
     axes.set_title(f"{estimate.value:.3f} nats in {estimate.n_samples:,} rows ({estimate.base} base)")
     return axes
@@ -181,7 +180,7 @@ def draw_explanation(explanation: Any, axes: Any = None) -> Any:
     axes.axhline(0.0, color="0.7", lw=1, zorder=0)
     axes.axvline(0.0, color="0.7", lw=1, zorder=0)
     names = [label_of(name) for name in (explanation.name, explanation.target)]
-    labels = [f"{name}, less what the others predict" for name in names]
+    labels = [f"{name}, residual given the others" for name in names]
     left = explanation.steps[-1].left
     low, high = left.confidence_interval()
     axes.set(

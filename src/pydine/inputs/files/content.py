@@ -101,7 +101,7 @@ class Content:
 def opened(path: str, max_bytes: int) -> Iterator[Content]:
     """Open a file, a pipe (named, or of a shell's process substitution) or the standard input (``-``)."""
     if path == STANDARD_INPUT:
-        source = "standard input"
+        source = "the standard input"
         yield Content(source, io.BytesIO(_bounded(source, sys.stdin.buffer, max_bytes)), max_bytes)
         return
     if Path(path).is_dir():

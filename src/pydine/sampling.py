@@ -210,7 +210,9 @@ class Clusters(Rows):
     def resampled(self, order: RowArray, rng: np.random.Generator) -> RowArray:
         """Whole clusters, numbered as they come up in the order."""
         if len(self._sizes) < FEW_CLUSTERS:
-            raise ValueError(f"clusters must be at least {FEW_CLUSTERS} to resample, but there are {len(self._sizes)}.")
+            raise ValueError(
+                f"clusters must number at least {FEW_CLUSTERS} to resample, but there are {len(self._sizes)}."
+            )
         codes = np.empty(len(order), dtype=np.intp)
         codes[order] = _numbered(self.codes[order])
         return np.flatnonzero(np.isin(codes, drawn(len(self._sizes), rng)))

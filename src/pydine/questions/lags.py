@@ -182,7 +182,7 @@ class _Series:
         """Read the columns that each argument names."""
         check_nan_policy(nan_policy)
         if time is None or time is False:
-            raise ValueError("time must be True or say what orders the rows: lags have no meaning without it.")
+            raise ValueError("time must be True or the order of the rows: lags have no meaning without it.")
         source = Source.read(data)
         blocks = [source.select(label, list(names)) for label, names in sides.items() if names]
         n = len(blocks[0].values)

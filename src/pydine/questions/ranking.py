@@ -297,7 +297,7 @@ class _Work:
             if not alone:
                 raise
             of, count = ("given the rest", len(known)) if known else ("alone", len(alone))
-            why = f"Interrupted: {count} of {len(self.asked.alone)} columns {of} are known."
+            why = f"Interrupted: estimates {of} are known for {count} of {len(self.asked.alone)} columns."
             warnings.warn(why, UserWarning, stacklevel=level_of_caller())
             return replace(self._result(alone, known, screened), unfinished=why)
         gone = [name for name, answer in known.items() if answer.verdict is Verdict.NOTHING_LEFT]
@@ -319,7 +319,7 @@ class _Work:
         varying = {n: q for n, q in questions.items() if all(np.ptp(q.table.columns[i]) > 0.0 for i in (*q.x, *q.y))}
         alone = dict(zip(varying, self._answers(list(varying.values()), "at a first look"), strict=True))
         if alone:
-            said = f"A first look at {LOOK_ROWS:,} of {self.asked.n_rows:,} rows; all of them follow."
+            said = f"A first look at {LOOK_ROWS:,} of {self.asked.n_rows:,} rows; the full ranking follows."
             self.watch(replace(self._result(alone, {}, ()), unfinished=said))
 
     def _with_ties(self, ranking: Ranking) -> Ranking:
@@ -412,7 +412,7 @@ class _Work:
 def _explained(asked: _Questions, settings: Settings, screened: Sequence[str], backend: str, name: str) -> Explanation:
     """Why a column of a ranking tells what it does given the rest."""
     if name not in asked.alone:
-        raise ValueError(f"{name!r} is not among the columns of the ranking; they are {', '.join(asked.alone)}.")
+        raise ValueError(f"{name!r} is not among the columns of the ranking, which are {', '.join(asked.alone)}.")
     if asked.whole is None or name not in asked.whole.names[0]:
         raise ValueError(
             f"what {name!r} tells given the rest cannot be computed: {asked.why_no_rest or 'it is constant'}"

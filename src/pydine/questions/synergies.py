@@ -94,7 +94,7 @@ def synergies(
     table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=kinds, left_out={}, dependence=said)
     whole = Question(table, *places.values())
     if len(whole.x) < 2:
-        raise ValueError(f"data must have at least two columns to pair beside {target!r}, but has {len(whole.x)}.")
+        raise ValueError(f"data must have at least two columns to pair besides {target!r}, but has {len(whole.x)}.")
     alone = replace(settings, n_jobs=1)
 
     def ask(pair: tuple[int, int]) -> Interaction:

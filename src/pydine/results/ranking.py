@@ -172,7 +172,7 @@ class Ranking(Record):
         Difference
         """
         if self.comparer is None:
-            raise ValueError("this ranking holds no rows to compare; ask pydine.compare, or what pydine.rank returns.")
+            raise ValueError("this ranking holds no rows to compare; use pydine.compare, or what pydine.rank returns.")
         return self.comparer(first, second)
 
     @property
@@ -256,7 +256,7 @@ class Ranking(Record):
             columns.
         """
         if self.explain is None:
-            raise ValueError("why needs the data, which a ranking from a file does not have; ask pydine.why.")
+            raise ValueError("why needs the data, which a ranking from a file does not have; use pydine.why.")
         return self.explain(name)
 
     def to_frame(self) -> Any:

@@ -43,16 +43,16 @@ FIRST, EQUAL, NOT_FIRST = "first", "level", "**not first**"
 INTRODUCTION = """
 # Public benchmarks
 
-What other people measure their estimators and tests with, run on pydine with its defaults, and their published figures
-beside ours. The suites are not of our choosing, but for the last, and no row is left out: where another method is
-better, the row says **not first**. `make public` runs a part of each suite and writes this page, in about half an hour
-on two cores; it needs no network, but for the files of networks of two packages. The whole suites are the commands
-under each table.
+The benchmarks with which other people measure their estimators and tests, run with pydine's defaults, with their
+published figures beside ours. The suites were not chosen by us, except for the last, and no row is left out: where
+another method is better, the row says **not first**. `make public` runs a part of each suite and writes this page, in
+about half an hour on two cores; it needs no network, except for the network files of two packages. The command under
+each table runs the whole suite.
 
-"First": better than every other figure of the row. "Level": within a tenth of the best other error, within 0.02 of the
-best other share (F1, AUC, power), or within two standard errors of ours, where these are known. "Published" figures are
-those of the authors, on their datasets; ours are of datasets that their generators draw, or that we draw from the same
-laws.
+"First" means better than every other figure in the row. "Level" means within a tenth of the best other error, within
+0.02 of the best other share (F1, AUC, power), or within two standard errors of ours, where these are known. "Published"
+figures are those of the authors, on their datasets; ours are from datasets drawn by their generators, or by us from the
+same distributions.
 """.strip()
 
 
@@ -363,9 +363,9 @@ SUITES = (
     Suite(
         "real-z",
         "Z of real tables with a known truth",
-        "Ours, not somebody's, since nobody publishes one: Z from real tables, sides that follow functions fitted "
-        "to two other columns of them, and noises of correlation rho. Beside GCM with forests and the t-test of a "
-        "linear regression. Power is compared among those that hold their level in the row.",
+        "This suite is our own, as none has been published: Z from real tables, sides that follow functions fitted to "
+        "two of their other columns, and noise terms with correlation rho. Beside GCM with forests and the t-test of a "
+        "linear regression. Power is compared among the methods that keep their level in the row.",
         (("real_z.py", "--seeds", "16", "--peers", "8", "--renew"),),
         of_real_z,
     ),
@@ -403,7 +403,7 @@ def left_by(suite: Suite, folder: Path) -> tuple[list[Row], str]:
             continue
         except (KeyError, ValueError, AttributeError) as problem:
             return [], f"its table cannot be read ({type(problem).__name__}: {problem})"
-    return [], "there is no table of it"
+    return [], "there is no table"
 
 
 # --- the page ---
@@ -421,7 +421,8 @@ def section(suite: Suite, rows: list[Row], missing: str) -> Iterator[str]:
         for row in rows
     ]
     yield common.markdown(lines)
-    yield f"All of it: `{suite.whole}`." + (f" This time {missing}: the rows are of an earlier run." if missing else "")
+    left = f" This time {missing}: the rows are from an earlier run." if missing else ""
+    yield f"The whole suite: `{suite.whole}`.{left}"
 
 
 def counted(found: Mapping[str, list[Row]]) -> str:

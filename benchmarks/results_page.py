@@ -50,10 +50,10 @@ DESCRIPTIONS = {
 }
 
 INTRODUCTION = """
-The three experiments of the paper (Duong and Nguyen, AAAI 2023), drawn as its authors drew them and run with the
-versions that are named at the end. Everything on this page is made by `python benchmarks/results_page.py` from
-`benchmarks/results/mi.csv`, `benchmarks/results/cmi.csv`, `benchmarks/results/cit.csv` and
-`benchmarks/results/convergence.csv`. These were made by the commands below, with more methods by `--methods`.
+The three experiments of the paper (Duong and Nguyen, AAAI 2023), with data and figures like the authors', run with the
+versions listed at the end. `python benchmarks/results_page.py` writes this page from `benchmarks/results/mi.csv`,
+`benchmarks/results/cmi.csv`, `benchmarks/results/cit.csv` and `benchmarks/results/convergence.csv`, which were made by
+the commands below, with more methods by `--methods`.
 
     python benchmarks/paper.py mi
     python benchmarks/paper.py cmi
@@ -62,7 +62,7 @@ versions that are named at the end. Everything on this page is made by `python b
 
 Columns marked "authors" are computed from the raw results that the paper's authors published with their code, on the
 same datasets (`benchmarks/authors_estimation.csv`, `benchmarks/authors_tests.csv`). All other columns were run for this
-page; methods of other people among them are this package's implementations, with its settings.
+page; for other people's methods we used this package's implementations and settings.
 """.strip()
 
 ESTIMATION = """
@@ -79,21 +79,22 @@ if they are within 25% or 0.1 nats of each other. Where they do not:
 - MIND here solves its convex problem to convergence, which leaves it far closer to the truth than the authors' run of
   it (see the errors above).
 - CCMI here standardises its columns before the classifier sees them; those of the paper's datasets have very unequal
-  scales.
-  `pydine.baselines` has `standardise=False`, which feeds them as they are.
+  scales. `pydine.baselines` has `standardise=False`, which uses them unchanged.
 - MINE is trained by stochastic gradients on few rows, from starts that are not those of the authors; in 20 columns its
   estimate is a lower bound that is far from tight, and how far depends on the training.
 """.strip()
 
 MORE_ROWS = """
-Errors of other questions than the paper's, of the default: shapes alone, seven families given 1 and 5 columns, columns
-of mixed kinds, alone and given a number (`benchmarks/results/consistency.md`, one dataset a question and size).
+Errors of the default on questions other than the paper's: shapes alone, seven families given 1 and 5 columns, columns
+of mixed kinds, alone and given a continuous column (`benchmarks/results/consistency.md`, of an earlier version, with
+one dataset per question and size).
 """.strip()
 
 CONVERGENCE = """
-I(X;Y) of the paper's datasets as rows are added. Theorem 1 says that the error goes to zero, Lemma 2 that the variance
-is O(d / n). Beside the measured variance stand its first order, which is the sum of the squared canonical correlations
-over n (`pydine.theory.asymptotic_variance`), and the bound of the lemma's proof (`pydine.theory.variance_bound`).
+I(X;Y) on the paper's datasets as the number of rows grows. Theorem 1 says that the error goes to zero, Lemma 2 that the
+variance is O(d / n). Beside the measured variance are its first-order term, the sum of the squared canonical
+correlations over n (`pydine.theory.asymptotic_variance`), and the bound from the lemma's proof
+(`pydine.theory.variance_bound`).
 Variances in squared nats, errors in nats.
 """.strip()
 
@@ -235,7 +236,7 @@ def not_first(
                     found.append({**where, "method": method, "measure": name, **figures})
     what = " or ".join(measures)
     if not found:
-        return [f"No method that is compared here has a better {what} than the default in any cell."]
+        return [f"No other method compared here has a better {what} than the default in any cell."]
     return [f"Where the default is not first ({what}, on the datasets that both have):", common.markdown(found)]
 
 

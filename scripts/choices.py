@@ -29,31 +29,31 @@ PACKAGE = CHECKOUT / "src" / "pydine"
 PAGE = CHECKOUT / "docs" / "choices.md"
 ROOMS = ("inputs", "kernels", "units", "work", "latents", "bases", "nulls", "answers", "questions")
 KINDS = {
-    "answer": "What shapes an answer",
-    "convention": "What conventions and sources fix",
+    "answer": "What affects an answer",
+    "convention": "What follows from conventions and sources",
     "precision": "How finely something is computed",
     "guard": "What keeps arithmetic in range",
     "memory": "What bounds memory and time",
-    "words": "When a sentence is said",
+    "words": "When a message is shown",
     "fact": "",
 }
 INTRODUCTION = """# Chosen constants
 
 Every numerical constant of the estimator, with the reason for its value; `scripts/choices.py` collects them from the
-sources, where each stands beside its use. What a caller can set is described with [`DINE`](api/estimator.md).
-`benchmarks/sensitivity.py` halves and doubles those of the first three tables, one at a time, and says what that
-changes: `benchmarks/results/sensitivity.md`.
+sources, where each is defined next to its use. Parameters that a caller can set are described with
+[`DINE`](api/estimator.md). `benchmarks/sensitivity.py` halves and doubles the constants of the first three tables, one
+at a time; `benchmarks/results/sensitivity.md` shows what that changes.
 
-The categories, each a word that the comment beside a number begins with:
+The categories (the comment next to a constant begins with this word):
 
-- **answer** ({count} names): another value gives other estimates or p-values, and it was chosen, by judgement or on
+- **answer** ({count} names): another value gives other estimates or p-values; this one was chosen by judgement, or on
   simulations other than those reported.
-- **convention**: another value gives other estimates, but this one is usual, or follows from a source that is named.
-- **precision**: how finely something is computed; half or twice of it moves no answer by a tenth of a standard error.
-- **guard**: keeps arithmetic in range; ordinary data do not come near it.
+- **convention**: another value gives other estimates, but this one is the usual one, or follows from the source named.
+- **precision**: how finely something is computed; halving or doubling it moves no answer by 0.1 standard errors.
+- **guard**: keeps arithmetic in range; ordinary data never reach it.
 - **memory**: bounds memory or time; no answer depends on it.
 
-When a sentence is said (**words**), and mathematics or names (**fact**), are not listed, and no answer depends on them.
+Not listed are thresholds for messages (**words**), and mathematics and names (**fact**): no answer depends on them.
 Arrays of weights (`nulls/moments.py`, `nulls/pvalues.py`) are not counted.
 """
 

@@ -52,7 +52,7 @@ def test_a_suite_that_is_missing_is_named(tmp_path):
     missing = public.Suite("gone", "Gone", "About it.", (("no_such_script.py",),), public.decisions("gone"))
     assert public.run(missing, tmp_path).missing == "benchmarks/no_such_script.py is not there"
     rows, why = public.left_by(missing, tmp_path)
-    assert (rows, why) == ([], "there is no table of it")
+    assert (rows, why) == ([], "there is no table")
     page = public.page({missing: (rows, why)}, math.nan)
-    assert "**Not run**: there is no table of it." in page
+    assert "**Not run**: there is no table." in page
     assert "| Gone | not run | 0 | 0 | 0 |" in page

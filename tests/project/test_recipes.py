@@ -36,7 +36,7 @@ def test_there_is_one_for_each_thing_that_is_added():
 
 def test_files_of_the_walk_are_there():
     text = CONTRIBUTING.read_text(encoding="utf-8")
-    walk = text.partition("## A newcomer's walk")[2].partition("\n## ")[0]
+    walk = text.partition("## A walk through one call")[2].partition("\n## ")[0]
     assert re.findall(r"^(\d+)\. ", walk, re.MULTILINE) == [str(i) for i in range(1, 11)]
     package = CHECKOUT / "src" / "pydine"
     paths = re.findall(r"`(\w+/\w+\.py)`", walk)

@@ -3,7 +3,8 @@
 python benchmarks/dependent_rows.py [--datasets 60] [--strong 30] [--output FOLDER] [--again "AR(1) 0.95" ...]
 
 With --again, only the rows of these names are made, in the table that is there. With --peers, level and power of AR(1)
-rows beside tests that others use are written to dependent_rows_peers.md.
+rows beside tests that others use are written to dependent_rows_peers.md; with --levels, levels of all series of 200,
+500 and 2000 rows, with and without z, and of clusters, to dependent_rows_level.md.
 
 Both sides are independent processes of the same kind, given z, or depend on each other by so many nats: both are linear
 processes whose innovations are correlated, so that the truth is known. z is a process of the same kind, which moves
@@ -108,6 +109,17 @@ def processes() -> Iterator[Process]:
                     yield Process(name, len(codes), clustered(codes, within), {"clusters": codes})
     codes = np.repeat(np.arange(20), 50)
     yield Process("panel of 20 x 50, AR 0.8", 1000, panel(20, 50, 0.8), {"clusters": codes})
+
+
+def every_level() -> Iterator[Process]:
+    """What levels are shown of: any series with any z, and the clusters."""
+    kinds = {f"AR(1) {phi:g}": auto_regressive(phi) for phi in (0.0, 0.5, 0.8, 0.95)}
+    kinds |= {"moving average of 5": moving_average, "seasonal": seasonal, "volatility": volatile}
+    for name, made in kinds.items():
+        for n in (200, 500, 2000):
+            for dz in (0, 1, 3):
+                yield Process(name, n, made, {"time": True}, dz)
+    yield from (process for process in processes() if "clusters" in process.said)
 
 
 def sample(process: Process, nats: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -246,6 +258,28 @@ def beside(path: Path, datasets: int) -> None:
     (path / "dependent_rows_peers.md").write_text(text, encoding="utf-8")
 
 
+LEVEL_NOTES = """
+Shares of {datasets} datasets without dependence in which independence is rejected, analytic, told how rows depend. The
+noise of 0.05 is ±{noise} (one standard error). "seasonal": each value follows that of 12 rows before with a coefficient
+of 0.8; z is a series of the same kind, which moves both sides. Made by
+`python benchmarks/dependent_rows.py --levels --datasets {datasets}` at {commit}.
+""".strip()
+
+
+def levels(path: Path, datasets: int) -> None:
+    """Levels alone, which take a fraction of the time of intervals."""
+    lines: list[dict[str, object]] = []
+    for process in every_level():
+        every = [sample(process, 0.0, 10**6 + seed) for seed in range(datasets)]
+        found = [pydine.independence_test(*data, method="analytic", **process.said).pvalue for data in every]
+        row = {"rows": process.name, "n": process.n, "dz": process.dz}
+        lines.append(row | {f"at {level:g}": float(np.mean(np.array(found) <= level)) for level in (0.05, 0.01)})
+    noise = f"{np.sqrt(0.05 * 0.95 / datasets):.3f}"
+    notes = LEVEL_NOTES.format(datasets=datasets, noise=noise, commit=commit())
+    text = f"# Level where rows depend on each other\n\n{common.markdown(lines)}\n\n{notes}\n"
+    (path / "dependent_rows_level.md").write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", type=int, default=60)
@@ -253,8 +287,12 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=common.RESULTS)
     parser.add_argument("--again", nargs="+", default=())
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--levels", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.levels:
+        levels(options.output, options.datasets)
+        return
     if options.peers:
         beside(options.output, options.datasets)
         return

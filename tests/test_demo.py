@@ -64,7 +64,7 @@ def test_kinds_are_a_footnote():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         text = printed(120)
-    assert "Columns are taken as they are: 's4' for ordinal and 'sex' for nominal, all others for continuous." in text
+    assert "Kinds of column: 's4' is ordinal and 'sex' is nominal; all others are continuous." in text
 
 
 def test_other_warnings_are_passed_on(monkeypatch):

@@ -89,6 +89,20 @@ def test_a_slow_series_beneath_noise():
     assert np.mean(ratios) > 5.0
 
 
+@pytest.mark.parametrize(("season", "phi"), [(7, 0.8), (24, 0.7)])
+def test_products_of_seasonal_series(season, phi):
+    """Twelve seasons are enough, though none of their products shows its season for certain."""
+    n, count, rejected = 300, 300, 0
+    innovations = np.random.default_rng(2).normal(size=(count, 2, n + 600))
+    series = lfilter([1.0], [1.0, *np.zeros(season - 1), -phi], innovations)[..., 600:]
+    for pair in series:
+        x, y = pair - pair.mean(axis=1, keepdims=True)
+        sum_ = x @ y / np.sqrt((x @ x) * (y @ y) / n)
+        found = Series(np.arange(n)).effects(x[None], y[None])
+        rejected += abs(sum_) > stdtrit(found.degrees[0, 0], 0.975) * np.sqrt(found.ratios[0, 0])
+    assert rejected / count < 0.12
+
+
 def test_sums_of_residuals_vary_more_than_their_cosines_show():
     n, count = 300, 200
     series = auto_regressive(0.9, (count, 6, n), 3)

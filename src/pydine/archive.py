@@ -121,20 +121,20 @@ class Schema:
             text = members.pop(HEAD).tobytes()
             unpacked = sum(text.count(mark) * size for mark, size in MARK_BYTES.items())
             if unpacked > TIMES_THE_FILE * len(data) + ANY_FILE:
-                raise Refused("has a head that would take many times the memory of the file")
+                raise Refused("has a header that would take up many times the memory of the file")
             head = json.loads(text)
             name, version = head.pop("schema"), head.pop("version")
             tree = head.pop("content")
         except Refused:
             raise
         except (KeyError, AttributeError, TypeError, ValueError, RecursionError):
-            raise Refused("has no head that can be read") from None
+            raise Refused("has no readable header") from None
         if name != self.name:
-            raise Refused(f"holds a {_shown(name)}, and not a {self.name}")
+            raise Refused(f"holds a {_shown(name)}, not a {self.name}")
         if not isinstance(version, int) or version > self.version:
             by = f", by pydine {_shown(head['pydine'])}" if "pydine" in head else ""
-            known = f"version {_shown(version)} of it, and {self.version} is known"
-            raise Refused(f"was written in a newer form{by} ({known})")
+            known = f"version {_shown(version)}, but at most {self.version} can be read"
+            raise Refused(f"was written in a newer format{by} ({known})")
         try:
             reader = _Reader(self, members)
             content = reader.value(tree)
@@ -229,11 +229,11 @@ class _Writer:
         name = getattr(value, "__name__", None)
         if name is not None and self._functions.get(name) is value:
             return {"function": name}
-        raise TypeError(f"a {type(value).__name__} cannot be kept in a file")
+        raise TypeError(f"a {type(value).__name__} cannot be saved in a file")
 
     def _permitted(self, value: Any) -> str:
         if type(value) not in self._classes:
-            raise TypeError(f"a {type(value).__name__} cannot be kept in a file")
+            raise TypeError(f"a {type(value).__name__} cannot be saved in a file")
         return type(value).__name__
 
     def _once(self, value: Any) -> Any:
@@ -252,7 +252,7 @@ class _Writer:
     def _array(self, array: NDArray[Any]) -> list[Any]:
         kind = array.dtype.name
         if kind not in TYPES:
-            raise TypeError(f"an array of {kind} cannot be kept in a file")
+            raise TypeError(f"an array of {kind} cannot be saved in a file")
         # How an array lies in memory is kept: sums of a matrix product may go in another order otherwise.
         order: Literal["C", "F"] = "C" if array.flags.c_contiguous or not array.flags.f_contiguous else "F"
         start = self._lengths.get(kind, 0)
@@ -373,9 +373,9 @@ def _members(data: bytes) -> dict[str, NDArray[Any]]:
     length = len(_digest(b""))
     content, seal = data[:-length], data[-length:]
     if not (data.startswith(b"PK\x03\x04") and MARK in seal):
-        raise Refused("is not a file that pydine wrote, or its end is missing")
+        raise Refused("was not written by pydine, or is cut short")
     if seal != _digest(content):
-        raise Refused("is damaged: its digest is not that of its content")
+        raise Refused("is damaged: its digest does not match its content")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}

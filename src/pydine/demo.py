@@ -110,8 +110,8 @@ def show(console: Console, rows: list[Row], seconds: float) -> None:
     ]
     kinds = {name: kind for row in rows for name, kind in _kinds(row.alone).items() if kind != "continuous"}
     if kinds:
-        named = enumeration([f"{name!r} for {kind}" for name, kind in kinds.items()])
-        notes.append(f"Columns are taken as they are: {named}, all others for continuous.")
+        named = enumeration([f"{name!r} is {kind}" for name, kind in kinds.items()])
+        notes.append(f"Kinds of column: {named}; all others are continuous.")
     for note in notes:
         console.print(Harmless(Text(note, style="dim")))
     console.print()
@@ -139,7 +139,7 @@ def _table(rows: list[Row], *, with_meanings: bool) -> Table:
     )
     table.add_column("feature", no_wrap=True)
     if with_meanings:
-        table.add_column("what it is", style="dim", no_wrap=True)
+        table.add_column("meaning", style="dim", no_wrap=True)
     for heading in ("alone", "given the rest"):
         table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("95% interval", justify="right", no_wrap=True)

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from pydine.serial import FEWEST_COSINES, kept, long_run, shown_of_means
+from pydine.serial import FEWEST_COSINES, Repetition, kept, long_run, of_sides, repetition, repetition_of
 from pydine.types import FloatArray, IntArray, RowArray
 
 SEED = 0  # convention: of folds, starts of networks, jitter, sketches and generated data; any other would do
@@ -210,7 +210,9 @@ class Clusters(Rows):
     def resampled(self, order: RowArray, rng: np.random.Generator) -> RowArray:
         """Whole clusters, numbered as they come up in the order."""
         if len(self._sizes) < FEW_CLUSTERS:
-            raise ValueError(f"clusters must be at least {FEW_CLUSTERS} to resample, but there are {len(self._sizes)}.")
+            raise ValueError(
+                f"clusters must number at least {FEW_CLUSTERS} to resample, but there are {len(self._sizes)}."
+            )
         codes = np.empty(len(order), dtype=np.intp)
         codes[order] = _numbered(self.codes[order])
         return np.flatnonzero(np.isin(codes, drawn(len(self._sizes), rng)))
@@ -309,9 +311,7 @@ class Series(Rows):
     def effects_of(self, values: FloatArray) -> Effects:
         """See `Rows`; values are as they are, and only their mean is taken out."""
         values = values[:, self._order]
-        ratios, degrees = _of_sums(values)
-        shown = shown_of_means(_centred(values)[0], degrees)
-        return Effects(ratios / np.maximum(shown, SMALLEST), degrees)
+        return _of_sums(values, repetition_of(_centred(values)[0]))
 
     def depleted(self, x: FloatArray, y: FloatArray) -> float:
         """See `Rows`."""
@@ -323,10 +323,12 @@ class Series(Rows):
     def _of_products(self, x: FloatArray, y: FloatArray) -> Effects:
         """Effects on sums of products of x (p, n) and y (q, n), in time, as they are, shape (q, p)."""
         ratios, degrees = np.empty((2, len(y), len(x)))
+        past_of_x, past_of_y = of_sides(x), of_sides(y)
         step = max(PRODUCTS_AT_ONCE // max(len(x), 1), 1)
         for start in range(0, len(y), step):
             some = y[start : start + step]
-            found = _of_sums((x * some[:, None]).reshape(-1, x.shape[1]))
+            past = past_of_x * past_of_y[start : start + step, None]
+            found = _of_sums((x * some[:, None]).reshape(-1, x.shape[1]), repetition(past.reshape(-1, past.shape[2])))
             for to, effects in zip((ratios, degrees), found, strict=True):
                 to[start : start + step] = effects.reshape(len(some), len(x))
         return Effects(ratios, degrees)
@@ -351,11 +353,12 @@ class Series(Rows):
         return np.flatnonzero(np.isin(self.places * stretches // n, drawn(stretches, rng)))
 
 
-def _of_sums(values: FloatArray) -> Effects:
+def _of_sums(values: FloatArray, past: Repetition) -> Effects:
     """Effects on sums of series (k, n), shape (k,)."""
     centred, variances = _centred(values)
-    found, cosines = long_run(centred)
-    return Effects(np.where(variances > 0.0, found / np.maximum(variances, SMALLEST), 1.0), cosines)
+    found, cosines = long_run(centred, past.curvatures)
+    ratios = np.where(variances > 0.0, found / np.maximum(variances, SMALLEST), 1.0)
+    return Effects(ratios / past.shown(cosines, values.shape[1]), cosines)
 
 
 def _stretches(n: int) -> int:

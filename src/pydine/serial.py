@@ -2,13 +2,15 @@
 
 Cosines of low frequency see the variance of a sum as sums of squares do that of independent rows (equal-weighted
 cosines; Lazarus, Lewis, Stock and Watson 2018): with t quantiles, and nothing is drawn. Cosines of higher frequency are
-biased if the series is slow. So there are no more than keep the bias of autoregressive series with the same
-autocorrelations small.
+biased if the series is slow, or repeats itself with the seasons. So there are no more than keep the bias small of
+series that follow their past as this one does, at the lag that matters most.
 
 Two parts of the variance they do not show, if series are autoregressive, and these are put back, as Bell and McCaffrey
-(2002) do for clusters with a working correlation. `shown_of_means` is what they show of that of a mean. `kept` is what
-a projection leaves of those of products of residuals, since most of what it takes is slow. Of products whose sides
-are independent that is all: their sums and their cosines vary together, and tests keep their level without the rest.
+(2002) do for clusters with a working correlation. `shown` is what they show of that of a sum. `kept` is what
+a projection leaves of those of products of residuals, since most of what it takes is slow.
+
+Products of two independent series follow their past as the product of both correlations says. Either side is known
+better than the products are: where one side is noise, no lag of the other can be chance.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ FEWEST_COSINES = 4.0  # answer: with fewer, the quantiles of t are so large that
 # answer: relative bias of the variance that slow series are allowed; 0.05 to 0.1 keep the level of AR(1) at 0.95
 MOST_BIAS = 0.1
 NOISE = 2.5  # answer: standard errors of an autocorrelation that are chance, as one of many lags
+SHARE_OF_LAGS = 0.25  # answer: of the rows, lags of a side: a season that came four times can be seen
 LARGEST_AUTOCORRELATION = 0.98  # guard: for 1 less it to be divided by
 COLUMNS_AT_ONCE = 32  # memory: whose cosines are projected together
 SMALLEST = float(np.finfo(np.float64).tiny)  # guard: of sums of squares that are divided by
@@ -43,13 +46,88 @@ class LongRun(NamedTuple):
     cosines: FloatArray
 
 
-def long_run(values: FloatArray) -> LongRun:
-    """Variances of sums of centred series (k, n), from the mean squares of their cosines."""
+class Repetition(NamedTuple):
+    """How series follow their past: x(t) = r x(t - lag) + innovation, at the lag that matters most for sums.
+
+    Parameters
+    ----------
+    slow, lags : ndarray
+        r, and after how many rows.
+    curvatures : ndarray
+        Second derivatives of the spectra at frequency 0, relative to the spectra there: 2 r lag^2 / (1 - r)^2.
+    """
+
+    slow: FloatArray
+    lags: FloatArray
+    curvatures: FloatArray
+
+    def shown(self, cosines: FloatArray, n: int) -> FloatArray:
+        """What so many cosines of n rows show of the variance of a sum, in the shape of `cosines`."""
+        slow, (middles, shares) = self.slow.ravel(), _bands(cosines.reshape(1, -1))
+        turns = np.cos(np.pi * middles[:, None] * (self.lags.ravel() / n))
+        seen = (shares[0] * (1.0 - slow) ** 2 / (1.0 - 2.0 * slow * turns + slow * slow)).sum(axis=0)
+        found: FloatArray = np.maximum(seen, SMALLEST).reshape(cosines.shape)
+        return found
+
+
+def repetition(correlations: FloatArray) -> Repetition:
+    """How series follow their past whose autocorrelations (..., m) at lags 1 to m these are."""
+    lags = np.arange(1.0, correlations.shape[-1] + 1.0)
+    slow = np.clip(correlations, SMALLEST, LARGEST_AUTOCORRELATION)
+    curvatures = 2.0 * slow * lags**2 / (1.0 - slow) ** 2
+    worst = curvatures.argmax(axis=-1, keepdims=True)
+    slow, curvatures = (np.take_along_axis(each, worst, -1)[..., 0] for each in (slow, curvatures))
+    return Repetition(slow, lags[worst[..., 0]], curvatures)
+
+
+def repetition_of(values: FloatArray) -> Repetition:
+    """How centred series (k, n) follow their past, by as many lags as chance does not make one of them matter."""
+    return repetition(autocorrelations(values, int(np.sqrt(values.shape[1]))))
+
+
+def of_sides(values: FloatArray) -> FloatArray:
+    """Autocorrelations of series (k, n) that are multiplied with others, as they are; shape (k, m)."""
+    return autocorrelations(values, int(SHARE_OF_LAGS * values.shape[1]))
+
+
+def autocorrelations(values: FloatArray, most: int) -> FloatArray:
+    """Autocorrelations of series (k, n) at lags 1 to `most`, shape (k, most), of which what may be chance is taken.
+
+    The first is taken as it is, less its bias (Kendall 1954); of the others the more the nearer they are to noise, as
+    by the non-negative garrote (Breiman 1995).
+    """
+    from scipy.fft import irfft, next_fast_len, rfft  # half as long to import as all of this package
+
+    n, most = values.shape[1], max(most, 1)
+    lags = np.arange(1, most + 1)
+    size = next_fast_len(n + most, real=True)  # so that no lag reaches around the end
+    transformed = rfft(values, size, axis=1)
+    products = irfft(transformed.real**2 + transformed.imag**2, size, axis=1)[:, : most + 1]
+    found = products[:, 1:] / np.maximum(products[:, :1], SMALLEST) * (n / (n - lags))
+    found += (1.0 + 3.0 * found) / n
+    chance = np.where(lags == 1, 0.0, NOISE * NOISE / n)
+    kept: FloatArray = found * np.maximum(1.0 - chance / np.maximum(found * found, SMALLEST), 0.0)
+    return kept
+
+
+def long_run(values: FloatArray, curvatures: FloatArray) -> LongRun:
+    """Variances of sums of centred series (k, n), from the mean squares of their cosines.
+
+    Parameters
+    ----------
+    values : ndarray, shape (k, n)
+    curvatures : ndarray, shape (k,)
+        Those of `Repetition`, which say how many cosines are used.
+
+    Returns
+    -------
+    LongRun
+    """
     from scipy.fft import dct  # half as long to import as all of this package
 
     n, rows = values.shape[1], np.arange(len(values))
     most = min(max(COSINES * n ** (2.0 / 3.0), FEWEST_COSINES), 0.5 * n)
-    counts = n / np.pi * np.sqrt(6.0 * MOST_BIAS / _curvatures(values))
+    counts = n / np.pi * np.sqrt(6.0 * MOST_BIAS / np.maximum(curvatures, SMALLEST))
     counts = np.clip(counts, min(FEWEST_COSINES, most), most)
     squares = np.cumsum(dct(values, norm="ortho", axis=1)[:, 1 : int(most) + 2] ** 2, axis=1)
     whole = counts.astype(np.intp)
@@ -96,14 +174,6 @@ def kept(x: FloatArray, y: FloatArray, cosines: FloatArray, left: Callable[[Floa
     return found
 
 
-def shown_of_means(values: FloatArray, cosines: FloatArray) -> FloatArray:
-    """What so many cosines (k,) show of the variance of means of centred series (k, n), if autoregressive; (k,)."""
-    slow, (middles, shares) = _slow(values), _bands(cosines[None])
-    turns = np.cos(np.pi * middles / values.shape[1])[:, None]
-    found: FloatArray = (shares[0] * (1.0 - slow) ** 2 / (1.0 - 2.0 * slow * turns + slow * slow)).sum(axis=0)
-    return found
-
-
 def _bands(cosines: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Bands of cosines, each twice as fast as those before it: their middles (m,), and shares of cosines (q, m, p)."""
     doublings = np.arange(np.ceil(np.log2(max(cosines.max() / FEWEST_COSINES, 1.0))) + 1.0)
@@ -118,24 +188,3 @@ def _slow(values: FloatArray) -> FloatArray:
     found = (values[:, 1:] * values[:, :-1]).sum(axis=1) / sizes
     unbiased: FloatArray = found + (1.0 + 3.0 * found) / values.shape[1]
     return np.clip(unbiased, -LARGEST_AUTOCORRELATION, LARGEST_AUTOCORRELATION)
-
-
-def _curvatures(values: FloatArray) -> FloatArray:
-    """Second derivatives of the spectra of centred series (k, n) at frequency 0, relative to the spectra there, (k,).
-
-    Those of the series that repeat themselves after so many rows, up to noise: x(t) = r x(t - lag) + innovation has
-    2 r lag^2 / (1 - r)^2. The first autocorrelation is taken as it is, less its bias (Kendall 1954).
-    """
-    from scipy.fft import irfft, next_fast_len, rfft  # half as long to import as all of this package
-
-    n = values.shape[1]
-    lags = np.arange(1, max(int(np.sqrt(n)), 1) + 1)
-    size = next_fast_len(n + int(lags[-1]), real=True)  # so that no lag reaches around the end
-    transformed = rfft(values, size, axis=1)
-    powers = transformed.real**2 + transformed.imag**2
-    products = irfft(powers, size, axis=1)[:, : lags[-1] + 1]
-    correlations = products[:, 1:] / np.maximum(products[:, :1], SMALLEST)
-    noise = np.where(lags == 1, 0.0, NOISE / np.sqrt(n))
-    slow = np.clip(correlations + (1.0 + 3.0 * correlations) / n - noise, SMALLEST, LARGEST_AUTOCORRELATION)
-    found: FloatArray = (2.0 * slow * lags**2 / (1.0 - slow) ** 2).max(axis=1)
-    return found

@@ -15,4 +15,4 @@ RowArray: TypeAlias = NDArray[np.intp]  # positions of rows
 def must_fit(owner: object, fits: bool) -> None:
     """Refuse, in a constructor, parts that do not fit each other: they may come from a file that somebody made up."""
     if not fits:
-        raise ValueError(f"the parts of a {type(owner).__name__} do not fit each other")
+        raise ValueError(f"the parts of a {type(owner).__name__} do not fit together")

@@ -340,7 +340,7 @@ class TestWarnings:
             warnings.simplefilter("error")
             warn_if_determined(Verdict.INFINITE, question)
             warn_determined([])
-        with pytest.warns(DeterminedWarning, match=r"determines a side of 0, 1 and 2: nothing is left to tell"):
+        with pytest.warns(DeterminedWarning, match=r"determines a side of 0, 1 and 2, so the information is 0"):
             warn_if_determined(Verdict.NOTHING_LEFT, question)
 
     @pytest.mark.parametrize(
@@ -362,8 +362,8 @@ class TestWarnings:
             warn_determined(["a (of a and b)", "a side of a and c", "a (of a and b)"])
         (warning,) = caught
         assert str(warning.message) == (
-            "What is given determines a (of a and b) and a side of a and c: nothing is left to tell, so the "
-            "information is 0 and the p-value 1."
+            "What is given determines a (of a and b) and a side of a and c, so the information is 0 "
+            "and the p-value is 1."
         )
 
     def test_many_are_counted(self):
@@ -426,5 +426,5 @@ class TestAnswers:
 
     def test_rows_have_no_share_in_either(self):
         for x, reason in ((-D, "determines a side"), (A, "determine each other")):
-            with pytest.raises(ValueError, match=f"rows contribute nothing .* {reason}"):
+            with pytest.raises(ValueError, match=f"there is no pointwise information, because .* {reason}"):
                 pydine.pointwise_information(x, A, D)

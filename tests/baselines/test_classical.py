@@ -144,5 +144,5 @@ class TestKSG:
     @pytest.mark.parametrize("k", [0, 20, 25])
     def test_k_out_of_range(self, k: int) -> None:
         x, y = gaussian_pair(20, 1, 0.5, 0)
-        with pytest.raises(ValueError, match=f"less than the number of rows, 20; got {k}"):
+        with pytest.raises(ValueError, match=f"less than the number of rows, 20, but got {k}"):
             ksg(x, y, k=k)

@@ -167,7 +167,7 @@ class TestAuto:
         assert sum(weights[base] for base in expected) == pytest.approx(1.0, abs=1e-12)
         average = sum(weights[base] * held_out[base] for base in expected)
         assert gain == pytest.approx(average - held_out["gaussian"], abs=1e-12)
-        said = f"{estimate.base} base ({gain:.3f} nats more than a Gaussian one sees)"
+        said = f"{estimate.base} base ({gain:.3f} nats more than by the Gaussian base)"
         if name == "gaussian":
             assert gain == 0.0
             assert "gaussian base, n = 800" in repr(estimate)

@@ -195,7 +195,7 @@ class TestFewRows:
         x, y = gaussian(40, 10)
         with pytest.raises(ValueError, match=rf"^base='{base}' .* needs about (\d+) more .* base='gaussian'") as caught:
             mutual_information(x, y, base=base)
-        assert "the 40 that x and y have" in str(caught.value)
+        assert "the 40 rows of x and y" in str(caught.value)
         assert str(caught.value).count(". ") == 0
         more = 40 + int(str(caught.value).partition("about ")[2].split()[0])
         assert np.isfinite(mutual_information(*gaussian(more, 10), base=base).value)

@@ -76,7 +76,7 @@ def test_a_directory_nothing_and_a_place_that_is_not_there(run):
     assert (done.returncode, done.stderr) == (1, "pydine: there is no file nothing.csv.\n")
     done = run("matrix", "data.csv", "--out", "no/such/matrix.csv")
     assert done.returncode == 1
-    assert "no/such/matrix.csv cannot be written, there is no folder no/such." in done.stderr
+    assert "no/such/matrix.csv cannot be written: there is no folder no/such." in done.stderr
 
 
 def test_ten_thousand_columns(run, folder):
@@ -87,7 +87,7 @@ def test_ten_thousand_columns(run, folder):
     for command in (("matrix", "wide.csv"), ("rank", "wide.csv", "-t", "c5"), ("graph", "wide.csv")):
         done = run(*command)
         assert done.returncode == 1
-        assert "columns to compare, and more than 1,000 are too many; name some with --column" in done.stderr
+        assert "columns to compare, but 1,000 is the most; name some with --column" in done.stderr
     record = json.loads(run("mi", "wide.npy", "-x", "1", "-y", "10000", "--base", "gaussian", "--json").stdout)
     assert record["n_samples"] == 40
 
@@ -97,17 +97,20 @@ def test_ten_thousand_columns(run, folder):
     [
         (
             ("mi", "data.csv", "-x", "name", "-y", "noise"),
-            "column 'name' has 150 different labels in 150 rows, too many to learn from any; name another column.",
+            "column 'name' has 150 different labels in 150 rows, too many to learn from; name another column.",
         ),
         (("rank", "data.csv", "-t", "name"), "column 'name' has 150 different labels in 150 rows"),
         (
             ("rank", "data.csv", "-t", "noise", "--kind", "noise=nominal"),
-            "column 'noise' has 150 different labels in 150 rows, too many to learn from any; leave out --kind noise=",
+            "column 'noise' has 150 different labels in 150 rows, too many to learn from; leave out --kind noise=",
         ),
         (("rank", "data.csv", "-t", "one"), "column 'one' must vary, but is constant (1 in every row); name another"),
         (("rank", "flat.csv", "-t", "none"), "column 'none' has no values; name another column."),
         (("mi", "flat.csv", "-x", "town", "-y", "b"), "column 'town' must vary, but is constant ('Ulm' in every row)"),
-        (("rank", "data.csv", "-t", "cause,noise"), "--target must name one column, but 'cause,noise' are 2; ask"),
+        (
+            ("rank", "data.csv", "-t", "cause,noise"),
+            "--target must name one column, but 'cause,noise' names 2; name one at a time",
+        ),
         (
             ("rank", "data.csv", "-t", "cause", "--kind", "Noise=nominal"),
             "--kind asks for the column 'Noise', which it",
@@ -115,21 +118,24 @@ def test_ten_thousand_columns(run, folder):
         (("matrix", "data.csv", "-c", "name,noise"), "to compare; left out: 'name' (it has 150 different labels"),
         (
             ("rank", "data.csv", "-t", "cause", "-c", "name"),
-            "no column to rank beside 'cause'; left out: 'name' (it has",
+            "no column to rank besides 'cause'; left out: 'name' (it has",
         ),
         (
             ("report", "data.csv", "-t", "cause", "-c", "name"),
-            "no column to report on beside 'cause'; left out: 'name'",
+            "no column to report on besides 'cause'; left out: 'name'",
         ),
-        (("report", "data.csv", "-t", "cause", "-o", "report.pdf"), "report.pdf: a report is a page of HTML; end the"),
+        (("report", "data.csv", "-t", "cause", "-o", "report.pdf"), "report.pdf: a report is an HTML page; end the"),
         (
             ("mi", "typo.csv", "-x", "a", "-y", "b"),
             "column 'a' must hold numbers, but line 4 holds 'l5'; correct that cell",
         ),
-        (("mi", "data.csv", "-x", "name", "-y", "one", "--kind", "name=ordinal"), "so that it cannot be ordinal"),
+        (("mi", "data.csv", "-x", "name", "-y", "one", "--kind", "name=ordinal"), "so it cannot be ordinal"),
         (("matrix", "data.csv", "-c", "cause"), "data.csv has fewer than two columns to compare; name more with --c"),
         (("graph", "data.csv", "-c", "cause"), "data.csv has fewer than two columns to compare"),
-        (("rank", "data.csv", "-t", "outcome", "--without", "cause,proxy,noise"), "no column to rank beside 'outcome'"),
+        (
+            ("rank", "data.csv", "-t", "outcome", "--without", "cause,proxy,noise"),
+            "no column to rank besides 'outcome'",
+        ),
         (("rank", "data.csv", "-t", "Outcome"), "the nearest name is 'outcome'"),
         (("graph", "data.csv", "--out", "graph.txt"), "a graph can be written as .png"),
         (("bench", "mi", "--methods", "magic"), "but got 'magic'"),
@@ -167,7 +173,7 @@ def test_a_defect_is_a_sentence_too(run, monkeypatch):
     monkeypatch.setattr("pydine.inputs.files.open_file", broken)
     done = run("mi", "data.csv", "-x", "cause", "-y", "outcome")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "this is a defect of pydine (RuntimeError: flux); PYDINE_TRACEBACK=1 shows where" in done.stderr
+    assert "this is a bug in pydine (RuntimeError: flux); PYDINE_TRACEBACK=1 shows where" in done.stderr
 
 
 def test_kinds_are_called_as_everywhere_else():

@@ -36,7 +36,7 @@ def test_a_matrix_in_processes_and_from_shards(folder):
         "2/2",
     ):  # in a small table each pair has flows of its own, and none waits
         said = command(folder, *asked, "--cache", "flows", "--shard", shard).stdout
-        assert said == f"shard {shard} is done; all flows are there.\n"
+        assert said == f"shard {shard} is done; all flows are fitted.\n"
     assert json.loads(command(folder, *asked, "--cache", "flows").stdout) == alone
 
 

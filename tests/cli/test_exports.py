@@ -40,7 +40,7 @@ def test_a_german_shop(asked):
     assert conversions["Rabatt"] == "'4,3%' is read as 4.3; '-' is read as missing"
     assert conversions["Neukunde"] == "'ja' is read as 1, 'nein' as 0"
     assert conversions["Farbe"] == "text is read as labels"
-    assert conversions["Preis.1"].startswith("called so because an earlier column is 'Preis'")
+    assert conversions["Preis.1"].startswith("renamed because an earlier column is called 'Preis'")
 
 
 def test_people_read_it_at_the_top(asked):
@@ -57,7 +57,7 @@ def test_the_report_says_it_too(asked, tmp_path):
     assert "Left out: 1 column: 'Order ID'" in done.stderr
     page = out.read_text(encoding="utf-8")
     for sentence in (
-        "the last row, &#x27;Grand Total&#x27;, is taken for a sum",
+        "the last row, &#x27;Grand Total&#x27;, is taken as a total",
         "N/A&#x27; is read as missing",
         "it has 300 different labels in 300 rows",
     ):
@@ -71,7 +71,7 @@ def test_a_list_of_passengers(asked):
     header = ["PassengerId", "Survived", "Pclass", "Name", "Sex", "Age", "SibSp", "Ticket", "Cabin", "Embarked"]
     assert {*used, *record["left_out"]} == set(header)
     assert set(record["left_out"]) == {"Name", "Ticket", "Cabin"}
-    assert record["left_out"]["Name"] == "it has 600 different labels in 600 rows, too many to learn from any"
+    assert record["left_out"]["Name"] == "it has 600 different labels in 600 rows, too many to learn from"
     assert used[0] == "Pclass"
     rows = {line["column"]: line["n_alone"] for line in record["columns"]}
     assert rows["Pclass"] == PASSENGERS
@@ -99,7 +99,7 @@ def test_american_sales(asked):
     assert (record["n_rows"], record["missing"]) == (OTHER_ROWS, {"Discount": 15})
     assert {"Weight", "Region", "Returned?", "Order Date"} <= set(record["not_detected"])
     assert not {"Units", "Unit Price"} & set(record["not_detected"])
-    assert record["notes"] == ["the last row, 'Grand Total', is taken for a sum of the others and left out"]
+    assert record["notes"] == ["the last row, 'Grand Total', is taken as a total of the others and left out"]
     assert record["conversions"]["Weight"].endswith(" lb' is read as 570.7")
 
 

@@ -184,7 +184,7 @@ def test_flipped_bits_are_run_again_or_refused(path):
 def test_a_damaged_row_is_named_when_a_table_is_read(path):
     run(tasks(3), {"copula": copula}, path, console=SILENT)
     path.write_text(path.read_text().replace("copula,0.14", "copula,0.24"))
-    with pytest.raises(ValueError, match=r"table\.csv has 3 row\(s\) that are not as they were written; run the exp"):
+    with pytest.raises(ValueError, match=r"table\.csv has 3 row\(s\) that were changed or damaged; run the exp"):
         read(path)
 
 

@@ -192,7 +192,7 @@ def faults_of(words, code, out, err):
     if code not in CODES or code == 2:
         return f"the exit code {code}"
     if code == 1:
-        return "a defect, as it says itself" if "defect of pydine" in err else sentence_fault(err) or None
+        return "a defect, as it says itself" if "bug in pydine" in err else sentence_fault(err) or None
     if "--json" in words and json.loads(out)["information"] is None:
         return "an information that is not a number"
     return None

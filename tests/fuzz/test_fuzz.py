@@ -103,7 +103,7 @@ def test_what_a_sentence_is():
         (0, '{"information": null}', "", "an information that is not a number"),
         (0, "\x1b[2J", "", "something that a terminal obeys, or a stack"),
         (1, "", "pydine: data.csv is empty.\n", None),
-        (1, "", "pydine: this is a defect of pydine (KeyError)", "a defect, as it says itself"),
+        (1, "", "pydine: this is a bug in pydine (KeyError)", "a defect, as it says itself"),
         (2, "", "Usage", "the exit code 2"),
         (-11, "", "", "the exit code -11"),
     ],

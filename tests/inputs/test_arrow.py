@@ -55,7 +55,7 @@ def test_a_column_by_the_protocol_is_a_column():
 
 def test_what_can_be_read_once_is_refused():
     reader = table().to_reader()
-    with pytest.raises(ValueError, match=r"data must be there for more than one reading, .* pass its read_all\(\)\."):
+    with pytest.raises(ValueError, match=r"data must be readable more than once, .* pass its read_all\(\)\."):
         pydine.mutual_information("x", "y", data=reader)
 
 

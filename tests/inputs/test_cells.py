@@ -111,7 +111,7 @@ def test_a_sum_in_the_last_row_is_left_out_and_said(tmp_path, word):
     (tmp_path / "data.csv").write_text(f"shop,n\nA,1\nB,2\n{word},3\n\n")
     frame = open_file(tmp_path / "data.csv").read(["shop", "n"])
     assert frame["n"].tolist() == [1.0, 2.0]
-    assert frame.notes == (f"the last row, {word!r}, is taken for a sum of the others and left out",)
+    assert frame.notes == (f"the last row, {word!r}, is taken as a total of the others and left out",)
 
 
 def test_a_last_row_that_is_called_as_others_are_stays(tmp_path):
@@ -126,7 +126,7 @@ def test_a_title_is_no_header(tmp_path, title):
     line = title.count("\n") + 3
     frame = table.read(["n"], ["price"])
     assert (table.names, frame["n"].tolist()) == (("shop", "n", "price"), [1.0, 2.0, 3.0])
-    assert frame.notes[0].startswith(f"the header is line {line}; what is before it, 'Sales")
+    assert frame.notes[0].startswith(f"the header is line {line}; the text before it, 'Sales")
     assert frame.left_out["price"].startswith(f"line {line + 1} holds 'x', unlike the rest; correct that cell")
 
 
@@ -171,8 +171,8 @@ def test_day_or_month(tmp_path):
     cells = ["01/02/2024", "03/04/2024"]
     american, european = read(tmp_path, cells, ","), read(tmp_path, cells, beside=("12,5",))
     assert (american["x"][0], european["x"][0]) == (19724.0, 19754.0)
-    assert american.conversions["x"].endswith("taking the first number for the month")
-    assert european.conversions["x"].endswith("taking the first number for the day")
+    assert american.conversions["x"].endswith("taking the first number as the month")
+    assert european.conversions["x"].endswith("taking the first number as the day")
 
 
 def test_names_that_occur_twice_are_renamed_as_pandas_does(tmp_path):
@@ -184,7 +184,7 @@ def test_names_that_occur_twice_are_renamed_as_pandas_does(tmp_path):
     assert list(table.names) == list(pd.read_csv(path).columns)
     frame = table.read(["a.2"], ["b"])
     assert frame["a.2"].tolist() == [2.0, 8.0]
-    assert frame.conversions == {"a.2": "called so because an earlier column is 'a'"}
+    assert frame.conversions == {"a.2": "renamed because an earlier column is called 'a'"}
 
 
 def test_windows_text_and_excel_s_first_line(tmp_path):

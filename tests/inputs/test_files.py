@@ -207,7 +207,7 @@ def test_columns_without_a_name_are_not_offered(tmp_path):
 
 def test_header(tmp_path):
     with pytest.raises(
-        ValueError, match=r"seems to have no header, its first line is numbers \('1' ...\); pass --no-header"
+        ValueError, match=r"seems to have no header: its first line is numbers \('1' ...\); pass --no-header"
     ):
         opened(tmp_path, "1,2\n3,4\n")
     table = opened(tmp_path, "1,2\n3,4\n", header=False)
@@ -227,14 +227,14 @@ def test_separator(tmp_path):
         (b"a,b\n", "has 2 columns but no rows of data"),
         (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, but the first line has 2"),
         (bytes(range(256)) * 9, "is neither text nor Parquet"),
-        (b"PAR1 and then nothing", "begins as a file of kind 'parquet' but cannot be read"),
-        (b"ARROW1 and then nothing", "begins as a file of kind 'arrow' but cannot be read"),
+        (b"PAR1 and then nothing", "begins as a file of type 'parquet' but cannot be read"),
+        (b"ARROW1 and then nothing", "begins as a file of type 'arrow' but cannot be read"),
         (b"\x93NUMPY and then nothing", "cannot be read as an .npy or .npz file"),
         (b"\x1f\x8b\x08 and then nothing", "is gzipped but damaged"),
         (b"\x28\xb5\x2f\xfd and then nothing", "is compressed with zstd but damaged"),
-        (b"FEA1", "write it again as Feather 2"),
-        (b' [\n {"a": 1, "b": 2}]', "is JSON; write it as CSV or Parquet"),
-        (b'{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', "is JSON; write it as CSV or Parquet"),
+        (b"FEA1", "save it again as Feather 2"),
+        (b' [\n {"a": 1, "b": 2}]', "is JSON; save it as CSV or Parquet"),
+        (b'{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', "is JSON; save it as CSV or Parquet"),
     ],
 )
 def test_what_cannot_be_read_is_refused(content, sentence, tmp_path):

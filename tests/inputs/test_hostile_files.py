@@ -200,7 +200,7 @@ def test_a_panic_of_polars_is_a_sentence_and_nothing_else(tmp_path, monkeypatch,
 
     (tmp_path / "data.csv").write_text("x\n1\n")
     monkeypatch.setattr(pl, "read_csv", panic)
-    assert refusal(tmp_path / "data.csv").endswith("cannot be read as a table of text (assertion failed).")
+    assert refusal(tmp_path / "data.csv").endswith("cannot be read as a text table (assertion failed).")
     assert capfd.readouterr().err == ""
     os.write(2, b"heard again")
     assert capfd.readouterr().err == "heard again"

@@ -102,7 +102,7 @@ def test_what_is_said_goes_first(rng):
 
 
 def test_what_cannot_be_meant():
-    with pytest.raises(ValueError, match=r"kinds names the column 'age', .* they are 'x', 'y'\."):
+    with pytest.raises(ValueError, match=r"kinds names the column 'age', .* its columns are 'x', 'y'\."):
         check_kinds({"age": "nominal"}, ["x", "y"])
     with pytest.raises(
         ValueError, match=r"kinds\['x'\] must be 'continuous', 'ordinal', 'nominal' or an angle .*, but got 'text'"
@@ -110,14 +110,14 @@ def test_what_cannot_be_meant():
         check_kinds({"x": "text"}, ["x", "y"])
     with pytest.raises(ValueError, match="kinds must be a mapping"):
         check_kinds(["x"], ["x", "y"])
-    with pytest.raises(ValueError, match="x holds text, which has no order or size, so that it cannot be ordinal"):
+    with pytest.raises(ValueError, match="x holds text, which has no order or size, so it cannot be ordinal"):
         read_question(LABELS[np.arange(60) % 3], np.arange(60.0), kinds={"x": "ordinal"})
 
 
 def test_identifiers(rng):
     names = np.array([f"row {i}" for i in range(N)])
     assert is_identifier(np.arange(N, dtype=float))
-    with pytest.raises(ValueError, match="x has 300 different labels in 300 rows, too many to learn from any; leave"):
+    with pytest.raises(ValueError, match="x has 300 different labels in 300 rows, too many to learn from; leave"):
         read_question(names, rng.random(N))
     table = {"id": names, "a": rng.random(N), "b": rng.random(N)}
     with pytest.warns(LeftOutWarning, match="Left out: column 'id' of data has 300 different labels"):
@@ -155,7 +155,7 @@ def test_new_rows_have_the_numbers_of_the_old_ones(rng):
     again = read_rows(np.array(["c", "a"]), [0.1, 0.2], labels=labels_of(question))
     coding = question.table.codings["x"]
     np.testing.assert_array_equal(again.table.columns[0], [coding["c"], coding["a"]])
-    with pytest.raises(ValueError, match="x holds the label 'd', which was not there in fit"):
+    with pytest.raises(ValueError, match="x holds the label 'd', which was not in fit"):
         read_rows(np.array(["d"]), [0.1], labels=labels_of(question))
 
 

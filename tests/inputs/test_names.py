@@ -29,13 +29,13 @@ def names_of(*names):
     ],
 )
 def test_as_pandas_calls_them(names, renamed):
-    with pytest.warns(UserWarning, match="x has column names more than once; those met again are called"):
+    with pytest.warns(UserWarning, match="x has repeated column names; later ones are renamed"):
         assert names_of(*names) == renamed
 
 
 def test_names_of_several_levels():
     frame = pd.DataFrame(np.zeros((2, 2)), columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "b")]))
-    with pytest.warns(UserWarning, match="more than once"):
+    with pytest.warns(UserWarning, match="repeated column names"):
         assert list(with_different_names("x", frame).columns) == [("a", "b"), ("a", "b.1")]
 
 
@@ -78,7 +78,7 @@ NAMES = {
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door(door, frame):
-    with pytest.warns(UserWarning, match=r"column names more than once; those met again are called 'c\.1'\.") as caught:
+    with pytest.warns(UserWarning, match=r"repeated column names; later ones are renamed 'c\.1'\.") as caught:
         found = list(DOORS[door](frame))
     assert caught[0].filename == __file__
     assert [name.replace("-0", "0") for name in found] == NAMES[door]

@@ -186,7 +186,7 @@ class TestReferences:
 
     def test_names_without_data(self):
         message = refusal("bmi", B)
-        assert message.startswith("x is the name 'bmi', but no data came with it; pass data=frame")
+        assert message.startswith("x is the name 'bmi', but there is no data; pass data=frame")
         assert "pass data= if these are the names of columns" in refusal(A, B, ["age", "sex"])
 
     @pytest.mark.parametrize("value", [A, A.tolist(), pd.Series(A), TABLE, pd.DataFrame(TABLE).iloc[0], 0.5])
@@ -206,15 +206,13 @@ class TestReferences:
         ],
     )
     def test_names_that_stand_twice(self, frame):
-        with pytest.warns(
-            UserWarning, match=r"data has column names more than once; those met again are called 'a\.1'\."
-        ):
+        with pytest.warns(UserWarning, match=r"data has repeated column names; later ones are renamed 'a\.1'\."):
             question = read_question("a", "a.1", "b", data=frame)
         assert_same(question, A, C, B)
         assert question.names == (("a",), ("a.1",), ("b",))
-        with pytest.warns(UserWarning, match="x has column names more than once"):
+        with pytest.warns(UserWarning, match="x has repeated column names"):
             assert read_question(frame, D).names[0] == ("a", "b", "a.1")
-        with pytest.warns(UserWarning, match="data has column names more than once"):
+        with pytest.warns(UserWarning, match="data has repeated column names"):
             assert read_variables(frame).table.names == ("a", "b", "a.1")
 
     @pytest.mark.parametrize("data", [A, 3.0, TABLE.reshape(N, 5, 1), "frame.csv", pd.Series(A)])

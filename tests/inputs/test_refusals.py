@@ -140,12 +140,12 @@ class TestWhatIsRefused:
         """They vary, so that to call them constant would be wrong."""
         values = [lowest + i % 2 for i in range(N)]
         message = refusal(values if lowest == 2**70 else kind(values), B)  # lists alone hold more than 64 bits
-        assert f"must vary by more than float64 can tell apart, but runs from {lowest} to {lowest + 1}" in message
+        assert f"must vary by more than float64 can resolve, but runs from {lowest} to {lowest + 1}" in message
         assert f"subtract {lowest}, which does not change the information" in message
 
     @pytest.mark.parametrize("matrix", [sparse.csr_array(TABLE), sparse.coo_matrix(TABLE)])
     def test_a_sparse_matrix(self, matrix):
-        assert refusal(matrix, B) == "x is a sparse matrix, of which zeros are data too; pass its toarray()."
+        assert refusal(matrix, B) == "x is a sparse matrix, which is not read; pass its toarray()."
 
     @pytest.mark.parametrize(
         ("values", "what"),
@@ -172,7 +172,7 @@ class TestWhatIsRefused:
 
     def test_lazy_frames(self):
         lazy = FRAMES["polars"]().lazy()
-        assert refusal(lazy, B) == "x must hold values, but is a lazy LazyFrame; collect it first."
+        assert refusal(lazy, B) == "x must hold values, but is a lazy LazyFrame; call collect() first."
         assert refusal("a", "b", data=lazy).startswith("data must hold values, but is a lazy LazyFrame")
 
     def test_lengths_that_differ(self):

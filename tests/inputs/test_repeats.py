@@ -27,7 +27,7 @@ def table(count=40, size=5):
 def test_subjects_are_named(name, as_text):
     data, who = table()
     data[name] = [f"s{i}" for i in who] if as_text else who
-    said = f"Column {name!r} looks like subjects of several rows each .40 in 200 rows.*pass clusters={name!r}"
+    said = f"Column {name!r} looks like subjects with several rows each .40 in 200 rows.*pass clusters={name!r}"
     with pytest.warns(DependentRowsWarning, match=said):
         pydine.mutual_information("a", "b", data=data)
     with warnings.catch_warnings():
@@ -41,7 +41,7 @@ def test_dates_that_repeat_are_named(library):
     days = np.datetime64("2024-01-01") + when
     for name, values in (("measured", days.astype("datetime64[us]")), ("visit_date", days.astype(str))):
         frame = library({**{key: data[key].to_numpy() for key in data}, name: values})
-        with pytest.warns(DependentRowsWarning, match=f"looks like dates of several rows each.*time='{name}'"):
+        with pytest.warns(DependentRowsWarning, match=f"looks like dates with several rows each.*time='{name}'"):
             pydine.mutual_information("a", "b", data=frame)
 
 

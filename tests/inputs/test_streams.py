@@ -76,7 +76,7 @@ def test_rows_that_are_not_complete(tmp_path):
     stream = stream_of(tmp_path / "t.parquet")
     sample = Sample.draw(stream, NAMES, omit=True)
     assert (sample.n_rows, sample.n_dropped) == (1, 3)
-    with pytest.raises(ValueError, match=r"row 1 holds NaN, infinity or nothing .* nan_policy='omit'"):
+    with pytest.raises(ValueError, match=r"row 1 holds NaN, infinity or no value .* nan_policy='omit'"):
         Sample.draw(stream, NAMES, omit=False)
 
 

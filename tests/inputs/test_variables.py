@@ -67,13 +67,13 @@ class TestWholeTables:
     @pytest.mark.parametrize(
         ("asked", "message"),
         [
-            ({"given": list("abcd")}, "data must have at least two variables beside what is given, but has 1;"),
-            ({"groups": {"all": NAMES}}, "data must have at least two variables beside what is given, but has 1;"),
+            ({"given": list("abcd")}, "data must have at least two variables besides what is given, but has 1;"),
+            ({"groups": {"all": NAMES}}, "data must have at least two variables besides what is given, but has 1;"),
             ({"groups": {"none": []}}, "groups['none'] must have at least one column, but has none;"),
-            ({"groups": {"c": ["a", "b"]}}, "groups must not be named as a column is, but 'c' is both;"),
+            ({"groups": {"c": ["a", "b"]}}, "groups must not have the name of a column, but 'c' is both;"),
             (
                 {"groups": {"p": ["a", "b"], "q": ["b"]}},
-                "column 'b' must be in one place only, but is in 'p' and in 'q'.",
+                "column 'b' must be in one place only, but is in 'p' and 'q'.",
             ),
             ({"given": "a", "groups": {"p": ["a", "b"]}}, "column 'a' must be in one place only, but is in given and "),
             ({"groups": {"p": ["a", "A1"]}}, "groups['p'] asks for the column 'A1', which data does not have;"),

@@ -183,8 +183,8 @@ def doctor(environment):
 def test_a_temporary_folder_where_nothing_else_can_be_written(environment):
     record = doctor(environment)
     assert record["cache"].startswith(environment["TMPDIR"])
-    assert "it is kept for a while, in" in record["cache_place"]
-    assert "set NUMBA_CACHE_DIR to a folder that lasts" in record["cache_place"]
+    assert "it is kept temporarily, in" in record["cache_place"]
+    assert "set NUMBA_CACHE_DIR to a permanent, writable folder" in record["cache_place"]
 
 
 @posix
@@ -193,7 +193,7 @@ def test_no_cache_where_not_even_that_can_be(environment, tmp_path):
     (tmp_path / "temporary" / f"pydine-{os.getuid()}").write_text("")
     record = doctor(environment)
     assert (record["cache"], record["cache_files"]) == (None, 0)
-    assert record["cache_place"].startswith("it is not kept, as no folder for it can be written")
+    assert record["cache_place"].startswith("it is not kept, because no folder for it is writable")
 
 
 @posix

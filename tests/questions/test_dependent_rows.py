@@ -170,10 +170,10 @@ def test_few_clusters():
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"clusters": np.repeat([0, 1], 100)}, "clusters must be at least 3, but there are 2"),
-        ({"clusters": np.arange(50)}, "clusters must have one entry a row, 200, but has 50"),
-        ({"time": np.repeat(np.arange(20.0), 10)}, "the same time more than once, as in a panel; pass clusters="),
-        ({"time": np.append(np.arange(199.0), np.nan)}, "time must be True, or 200 times without a missing one"),
+        ({"clusters": np.repeat([0, 1], 100)}, "clusters must number at least 3, but there are 2"),
+        ({"clusters": np.arange(50)}, "clusters must have one entry per row, 200, but has 50"),
+        ({"time": np.repeat(np.arange(20.0), 10)}, "some times more than once, as in a panel; pass clusters="),
+        ({"time": np.append(np.arange(199.0), np.nan)}, "time must be True, or 200 times with none missing"),
         ({"within": "clusters"}, "within='clusters' needs clusters="),
         ({"within": "time"}, "within must be None or 'clusters', but got 'time'"),
     ],

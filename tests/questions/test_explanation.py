@@ -50,7 +50,7 @@ def test_the_line_beside_it_is_that_of_a_regression(data, found):
     x, y = (side - z @ np.linalg.lstsq(z, side, rcond=None)[0] for side in (data["proxy"], data["y"]))
     assert found.correlation == pytest.approx(np.corrcoef(x, y)[0, 1])
     assert found.correlation_pvalue < 1e-6 < 0.05 < found.steps[-1].pvalue
-    assert "either a line leaves something of the others in both sides" in repr(found)
+    assert "either linear regression on the others leaves curvature in both sides" in repr(found)
     assert abs(np.corrcoef(found.residuals)[0, 1]) < 0.5 * abs(found.correlation)
 
 
@@ -68,7 +68,7 @@ def test_it_is_shown_written_and_drawn(found):
     assert "nothing more is detected given all of them: at most" in found.summary
     assert list(found.to_frame()["given"])[:2] == ["", "cause"]
     assert "<table" in found._repr_html_()
-    assert found.plot().get_xlabel() == "proxy, less what the others predict"
+    assert found.plot().get_xlabel() == "proxy, residual given the others"
     assert repr(pydine.Explanation.from_json(found.to_json())) == repr(found)
 
 

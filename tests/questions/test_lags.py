@@ -83,7 +83,7 @@ def test_results_are_records():
         (lambda d: pydine.lagged_information(d, "x", "y", []), "lags must be whole numbers, at least one"),
         (lambda d: pydine.transfer_information(d, "x", "y", 0), "lags must be a whole number of at least 1"),
         (lambda d: pydine.transfer_information(d, "x", "y", [0, 1]), "whole numbers of at least 1"),
-        (lambda d: pydine.lagged_information(d, "x", "y", time=None), "time must be True or say what orders"),
+        (lambda d: pydine.lagged_information(d, "x", "y", time=None), "time must be True or the order of the rows"),
         (lambda d: pydine.lagged_information(d, "x", "y", condition_on_past=-1), "condition_on_past must be a whole"),
     ],
 )

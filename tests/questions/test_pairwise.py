@@ -293,7 +293,7 @@ def test_groups_with_missing_values(data):
 def test_pairs_without_rows_in_common_are_named(data):
     first, second = data["x"].copy(), data["w"].copy()
     first[:200], second[195:] = np.nan, np.nan
-    with pytest.warns(UserWarning, match="No figure for x and w, which have too few rows in common"):
+    with pytest.warns(UserWarning, match="No estimate for x and w, which have too few rows in common"):
         found = pairwise_information({"x": first, "w": second, "z": data["z"]}, base="gaussian", nan_policy="omit")
     i, j = at(found, "x", "w")
     assert np.isnan(found.values[i, j])
@@ -305,7 +305,7 @@ def test_pairs_without_rows_in_common_are_named(data):
 def test_a_single_variable_is_no_pair_even_with_missing_values(given):
     column = np.append(np.random.default_rng(0).standard_normal(50), np.nan)
     table = {"a": column, **({"b": column[::-1]} if given else {})}
-    with pytest.raises(ValueError, match=r"^data must have at least two variables beside what is given, but has 1; "):
+    with pytest.raises(ValueError, match=r"^data must have at least two variables besides what is given, but has 1; "):
         pydine.pairwise_information(table, given, nan_policy="omit")
 
 
@@ -322,10 +322,10 @@ def test_a_column_that_is_constant_where_another_is_there_tells_nothing(data):
     [
         ({"given": "zz"}, "given asks for the column 'zz'.*nearest name is 'z'"),
         ({"groups": {"g": ["x", "oops"]}}, "column 'oops', which data does not have"),
-        ({"groups": {"alone": ["x", "w"]}}, "must not be named as a column is, but 'alone'"),
+        ({"groups": {"alone": ["x", "w"]}}, "must not have the name of a column, but 'alone'"),
         ({"groups": {"g": ["x", "w"], "h": ["w", "near"]}}, "column 'w' must be in one place only"),
         ({"groups": {"g": ["x", "z"]}, "given": "z"}, "column 'z' must be in one place only, but is in given"),
-        ({"given": ["x", "near", "square", "alone", "z"]}, "at least two variables beside what is given, but has 1"),
+        ({"given": ["x", "near", "square", "alone", "z"]}, "at least two variables besides what is given, but has 1"),
         ({"adjust": "fdr"}, "adjust must be 'bh' or 'holm', but got 'fdr'"),
         ({"base": "normal"}, "base must be"),
         ({"nan_policy": "drop"}, "nan_policy must be"),

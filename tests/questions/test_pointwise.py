@@ -162,7 +162,7 @@ class TestRows:
         share = (pointwise.values > 0.0).mean()
         assert repr(pointwise) == (
             f"{pointwise.estimate!r}; {share:.0%} of the rows are above zero, "
-            f"the most is {pointwise.values.max():.3f} nats"
+            f"the largest is {pointwise.values.max():.3f} nats"
         )
 
     @pytest.mark.parametrize("base", BASES)
@@ -264,8 +264,8 @@ class TestPlot:
         pointwise = pointwise_information("dose", "effect", data=frame)
         axes = pointwise.plot()
         assert isinstance(axes, plt.Axes)
-        assert axes.get_xlabel() == "dose, as a standard normal"
-        assert axes.get_ylabel() == "effect, as a standard normal"
+        assert axes.get_xlabel() == "dose, normal score"
+        assert axes.get_ylabel() == "effect, normal score"
         assert axes.get_title() == f"{pointwise.estimate.value:.3f} nats in 300 rows ({pointwise.estimate.base} base)"
         assert axes.figure.axes[1].get_ylabel() == "pointwise information (nats)"
         axes.figure.canvas.draw()
@@ -284,7 +284,7 @@ class TestPlot:
         _, axes = plt.subplots()
         z = np.random.default_rng(1).standard_normal((200, 2))
         assert pointwise_information(np.column_stack([x, z[:, 0] ** 2]), y, z).plot(axes) is axes
-        assert axes.get_xlabel() == "x0 given z0, z1, as a standard normal"
+        assert axes.get_xlabel() == "x0 given z0, z1, normal score"
         assert len(plt.get_fignums()) == 1
 
     @pytest.mark.parametrize("ask", [pointwise_information, mutual_information])
@@ -296,7 +296,7 @@ class TestPlot:
         drawn = axes.collections[0].get_offsets()
         np.testing.assert_allclose(np.sort(drawn[:, 0]), np.sort(frame["dose"]))
         given = ask("dose", "reply", "age", data=frame).plot()
-        assert given.get_xlabel() == "dose given age, as a standard normal"
+        assert given.get_xlabel() == "dose given age, normal score"
 
     @pytest.mark.parametrize("ask", [pointwise_information, mutual_information])
     def test_partial_plots(self, ask):
@@ -306,26 +306,26 @@ class TestPlot:
         found = ask("dose", "reply", "age", data=frame)
         axes = found.plot(units="partial")
         assert (axes.get_xlabel(), axes.get_ylabel()) == (
-            "dose, less what age predicts",
-            "reply, less what age predicts",
+            "dose, residual given age",
+            "reply, residual given age",
         )
         drawn = np.asarray(axes.collections[0].get_offsets())
         assert np.var(drawn[:, 0]) < 1.3 * np.var(x) < 0.3 * np.var(frame["dose"])
         scores, left = found.plot(units="both")
-        assert "as a standard normal" in scores.get_xlabel()
-        assert left.get_xlabel() == "dose, less what age predicts"
+        assert "normal score" in scores.get_xlabel()
+        assert left.get_xlabel() == "dose, residual given age"
 
     def test_labels_have_no_partial_plot(self):
         x, y = half(150)
         frame = {"x": x, "y": np.array(list("abc"))[np.digitize(y, [-0.5, 0.5])], "z": x + y}
-        with pytest.raises(ValueError, match="of labels, or angles"):
+        with pytest.raises(ValueError, match="labels or angles"):
             pointwise_information("x", "y", "z", data=frame).plot(units="partial")
 
     def test_units_that_are_none(self):
         pointwise = pointwise_information(*half(100))
         with pytest.raises(ValueError, match="but got 'metres'"):
             pointwise.plot(units="metres")
-        with pytest.raises(ValueError, match="kept without their values"):
+        with pytest.raises(ValueError, match="stored without their values"):
             replace(pointwise, observed=None).plot(units="original")
 
     def test_many_rows_are_thinned(self):

@@ -288,6 +288,6 @@ def test_of_very_many_rows_there_is_a_first_look_at_some(data, monkeypatch):
     monkeypatch.setattr("pydine.questions.ranking.LOOK_ROWS", 20)
     seen = []
     whole = rank(data, "y", base="gaussian", watch=seen.append)
-    assert seen[0].unfinished == "A first look at 20 of 200 rows; all of them follow."
+    assert seen[0].unfinished == "A first look at 20 of 200 rows; the full ranking follows."
     assert {column.alone.n_samples for column in seen[0]} == {20}
     assert whole == rank(data, "y", base="gaussian")  # it changes nothing

@@ -187,7 +187,7 @@ class TestDamage:
         for content in (*flips(whole, 300), *(whole[:length] for length in range(0, len(whole), 500))):
             (tmp_path / "model.npz").write_bytes(content)
             with pytest.raises(
-                ValueError, match=r"model\.npz' is (damaged|not a file).*; fit the model again"
+                ValueError, match=r"model\.npz' (is damaged|was not written).*; fit the model again"
             ) as refused:
                 DINE.load(tmp_path / "model.npz")
             assert "\n" not in str(refused.value)
@@ -195,8 +195,8 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("before", "after", "why"),
         [
-            ('"version":1', '"version":2', r"newer form, by pydine \d.*\(version 2 of it, and 1 is known\)"),
-            ('"pydine.model"', '"pydine.table"', "holds a pydine.table, and not a pydine.model"),
+            ('"version":1', '"version":2', r"newer format, by pydine \d.*\(version 2, but at most 1 can be read\)"),
+            ('"pydine.model"', '"pydine.table"', "holds a pydine.table, not a pydine.model"),
             ('"max_rows"', '"most_rows"', "holds 'most_rows', which DINE does not have"),
             ('"_verdict"', '"transform"', "holds 'transform', which DINE does not have"),
             ('"learned"', '"unlearned"', "does not hold a model"),

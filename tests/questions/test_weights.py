@@ -118,9 +118,9 @@ def test_weights_and_clusters():
         ({"weights": np.full(100, np.nan)}, "weights must be numbers"),
         ({"weights": np.ones((100, 2))}, "weights must be one column of numbers, but got 2 columns"),
         ({"weights": ["a"] * 100}, "weights must be one column of numbers, but got text"),
-        ({"weights": np.ones(99)}, "one entry a row, 100, but has 99"),
+        ({"weights": np.ones(99)}, "one entry per row, 100, but has 99"),
         ({"weights": np.full(100, 1e9)}, "divide them by their mean"),
-        ({"weights": np.full(100, 0.5), "time": True}, "weights= and time= without clusters= do not go together"),
+        ({"weights": np.full(100, 0.5), "time": True}, "weights= and time= without clusters= cannot be used together"),
         ({"weights": np.full(100, 0.5), "clusters": np.arange(100) // 2, "within": "clusters"}, "within="),
     ],
 )

@@ -167,7 +167,7 @@ def test_a_table_on_disk(data, tmp_path, monkeypatch):
     here, there = (pydine.wide_information(source) for source in (frame, tmp_path / "table.parquet"))
     assert here.columns() == there.columns()
     monkeypatch.setattr(wide, "SAMPLE_BYTES", 8 * 30 * 100)
-    with pytest.warns(pydine.SampledWarning, match="the pairs rest on a sample of 100 of 200 rows"):
+    with pytest.warns(pydine.SampledWarning, match="the pairs rest on a random sample of 100 of 200 rows"):
         assert pydine.wide_information(tmp_path / "table.parquet").n_samples == 100
 
 

@@ -50,9 +50,9 @@ def test_the_command_writes_one_file(folder):
         (("--target", "outcome", "-o", "."), "pydine: . is a directory; name a file in it."),
         (
             ("--target", "outcome", "-o", "no/where.html"),
-            "pydine: no/where.html cannot be written, there is no folder no.",
+            "pydine: no/where.html cannot be written: there is no folder no.",
         ),
-        (("--target", "outcome", "-o", "data.csv"), "pydine: data.csv: a report is a page of HTML"),
+        (("--target", "outcome", "-o", "data.csv"), "pydine: data.csv: a report is an HTML page"),
         (("--target", "outcome", "--nan", "fail"), "pydine: data.csv: column 'cause' has 4 missing values"),
     ],
 )

@@ -84,15 +84,15 @@ def test_what_is_not_detected_is_explained_in_a_fold(report, page):
     fold = page[page.index("Why is ") :]
     assert "not detected given the others?</summary>" in fold
     assert "nothing more is detected given all of them: at most" in fold
-    assert "less what the others predict of it" in fold
+    assert "both are residuals given the others" in fold
     assert "Adjusted" not in fold
-    assert "Adjusted for all columns of the ranking, p = 0.070: it is" in _fold(proxy.why, 0.07, alpha=1.0)
+    assert "Adjusted for all columns of the ranking, p = 0.070: not detected." in _fold(proxy.why, 0.07, alpha=1.0)
 
 
 def test_the_summary_says_what_was_found(page):
     text = html.unescape(re.sub(r"<[^>]+>", "", page[: page.index('id="matrix"')]))
     assert "On their own, cause (" in text
-    assert "Given all the others, cause still adds something; for the other 2 nothing was found." in text
+    assert "Given all the others, cause still adds something; nothing was detected for the other 2." in text
     assert "Left outcolour: it holds text" in text
     assert "one: it is constant" in text
     assert "p-values are adjusted for all columns of the ranking" in text

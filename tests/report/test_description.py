@@ -83,7 +83,7 @@ def test_labels_have_levels_and_no_order(labelled):
     assert np.isnan(labelled.spearman[labelled.matrix.names.index("colour"), 0])
     assert labelled.spearman[labelled.matrix.names.index("said"), 0] > 0.5
     page = to_html(labelled)
-    assert "one to one with" in page
+    assert "one-to-one with" in page
     assert "&lt;i&gt;red&lt;/i&gt;&nbsp;<small>" in page
     assert "<i>red" not in page
     places = labelled.points.values[labelled.matrix.names.index("town")]
@@ -106,7 +106,7 @@ def test_codes_that_are_labels_are_shown_as_labels(report):
     assert columns["code"].histogram == (90, 40, 30)
     assert np.isnan(columns["code"].median)
     assert columns["many"].levels[::9] == ("13", "5 others")
-    assert columns["many"].concerns == ("13 labels with fewer than 10 rows are taken together",)
+    assert columns["many"].concerns == ("13 labels with fewer than 10 rows are pooled",)
     assert columns["flag"].levels == ("0", "1")
     shown = [f"<span>{code}&nbsp;<small>{share}</small></span>" for code, share in CODED.items()]
     assert " · ".join(shown) in _column(columns["code"], report)
@@ -155,7 +155,9 @@ def test_labels_with_few_rows_are_named():
     many = Frame("many.csv", {"a": np.arange(600) % 30.0, "b": np.arange(600.0)}, {}, 600, said={"a": "nominal"})
     assert describe(many, "b")[0].concerns == ()
     thin = replace(many, columns={"a": np.arange(600) % 120.0, "b": np.arange(600.0)})
-    assert describe(thin, "b")[0].concerns == ("labels have 5.0 rows each, and are drawn towards each other",)
+    assert describe(thin, "b")[0].concerns == (
+        "labels have 5.0 rows each, and their estimates are shrunk towards each other",
+    )
     assert describe(replace(frame, said={"code": "nominal"}), "outcome")[-1].concerns == ()
 
 
@@ -202,7 +204,7 @@ def test_where_estimate_and_test_disagree_it_is_said(report):
         (replace(told, value=0.1, errors=(0.01, 0.01), pvalue=1e-6), False),
     ):
         ranking = (replace(report.ranking[0], given_rest=changed), *report.ranking[1:])
-        assert ("estimate and test say different things" in to_html(replace(report, ranking=ranking))) is is_said
+        assert ("Estimate and test disagree on what" in to_html(replace(report, ranking=ranking))) is is_said
 
 
 def test_too_few_rows_leave_sentences(monkeypatch):
@@ -212,7 +214,7 @@ def test_too_few_rows_leave_sentences(monkeypatch):
     report = make_report(frame, "c0", base="gaussian")
     assert report.graph is None
     page = to_html(report)
-    assert "It cannot be computed: 44 rows have all 35 columns" in page
+    assert "It cannot be computed: only 44 rows have all 35 columns" in page
     assert "too few rows to hold some out" in page
 
 
@@ -221,7 +223,7 @@ def test_many_columns_have_a_graph_of_partial_correlations(monkeypatch):
     monkeypatch.setattr(making, "MOST_ASKED_IN_GRAPH", 3)
     report = make_report(make_frame(), "outcome")
     assert report.is_linear_graph
-    assert "as far as lines in normal scores and shares of labels tell" in to_html(report)
+    assert "by linear relations of normal scores and labels only" in to_html(report)
     exact = pydine.pairwise_information(dict(make_frame()), "rest", base="gaussian")
     upper = np.triu_indices(4, 1)
     np.testing.assert_allclose(report.graph.values[upper], exact.values[upper], atol=0.05)
@@ -244,8 +246,8 @@ def test_conversions_are_in_the_page():
 def test_two_columns_are_enough():
     frame = make_frame()
     report = make_report(Frame("two.csv", {k: frame[k] for k in ("cause", "outcome")}, {}, ROWS), "outcome")
-    assert "1</strong> pair of columns depends on each other" in to_html(report)
-    assert report.why_no_graph.startswith("It takes three different columns")
+    assert "Dependence was detected in <strong>1</strong> pair of columns" in to_html(report)
+    assert report.why_no_graph.startswith("It needs three columns")
 
 
 def test_a_report_needs_two_columns():
@@ -258,7 +260,7 @@ def test_a_flow_gets_no_more_columns_than_rows_allow(monkeypatch):
     monkeypatch.setattr(calibration, "MOST_CONTEXT", 2)
     report = make_report(make_frame(), "outcome")
     assert [(fit.name, fit.context) for fit in report.fits] == [("outcome", ("cause", "proxy"))]
-    assert "the 2 columns that tell most about it, nominal ones aside" in to_html(report)
+    assert "the 2 columns that tell most about it, except nominal ones" in to_html(report)
 
 
 def test_values_that_are_all_as_far_from_the_middle_are_not_far():

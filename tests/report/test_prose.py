@@ -29,7 +29,7 @@ def test_a_copy_is_said_to_be_one_of_what(report):
 
 def test_a_graph_without_lines_is_not_drawn(report):
     said = _graph(replace(report, alpha=1e-300), [0, 1, 2, 3])
-    assert said == "<p>Among 6 pairs no dependence was found once all the other columns are known.</p>"
+    assert said == "<p>No dependence was detected in 6 pairs given all the other columns.</p>"
     assert "<svg" in _graph(report, [0, 1, 2, 3])
 
 
@@ -52,10 +52,10 @@ def test_a_flow_that_steps_blur_is_no_headline(report):
     fit, top = report.fits[0], report.ranking[0].alone.value
     blurred = replace(report, fits=(replace(fit, flow_gain=replace(fit.flow_gain, value=0.5 * top)),))
     as_steps = tuple(replace(c, kind=Kind.ORDINAL) if c.name == "outcome" else c for c in report.columns)
-    assert any("on rows that the flow" in sentence for sentence in summary(blurred))
-    assert not any("on rows that the flow" in sentence for sentence in summary(replace(blurred, columns=as_steps)))
-    assert "Equal values were spread" in _fits(replace(blurred, columns=as_steps))
-    assert "Equal values were spread" not in _fits(blurred)
+    assert any("on held-out rows" in sentence for sentence in summary(blurred))
+    assert not any("on held-out rows" in sentence for sentence in summary(replace(blurred, columns=as_steps)))
+    assert "Tied values were spread" in _fits(replace(blurred, columns=as_steps))
+    assert "Tied values were spread" not in _fits(blurred)
 
 
 def test_why_there_is_no_flow_to_check(report):
@@ -65,7 +65,7 @@ def test_why_there_is_no_flow_to_check(report):
 
 def test_what_the_rows_would_have_shown_stands_where_nothing_was_found(report):
     least = pydine.detectable_information(report.n_samples, alpha=report.alpha)
-    said = [sentence for sentence in trust(report) if sentence.startswith("Where nothing was found")]
+    said = [sentence for sentence in trust(report) if sentence.startswith("Where nothing was detected")]
     assert len(said) == 1
     assert f"nats alone (a correlation of {least.correlation:.2f})" in said[0]
     assert "given the rest" in said[0]

@@ -211,7 +211,7 @@ class TestPictures:
         plt.close(mine.figure)
 
     def test_an_estimate_without_rows(self):
-        with pytest.raises(ValueError, match="holds no rows to draw"):
+        with pytest.raises(ValueError, match="holds no rows to plot"):
             InformationEstimate(0.1, 0.1, "gaussian", 50, (1, 1, 0)).plot()
 
     def test_a_test(self, pair):

@@ -161,9 +161,12 @@ def test_the_command_line_agrees(steps, data, tmp_path, capsys, monkeypatch):
     [
         ("", "cannot be read"),
         ("[1]", "names no class"),
-        ('{"value": NaN}', "NaN is no JSON"),
-        ('{"pydine": "Ranking", "version": 1}', "is of a Ranking"),
-        ('{"pydine": "InformationEstimate", "version": 2}', "is of version 2; install a newer pydine"),
+        ('{"value": NaN}', "NaN is not valid JSON"),
+        ('{"pydine": "Ranking", "version": 1}', "holds a Ranking"),
+        (
+            '{"pydine": "InformationEstimate", "version": 2}',
+            "have version 1 at most, but has 2; install a newer pydine",
+        ),
         ('{"pydine": "InformationEstimate", "version": 1, "value": 1}', "does not fit .other fields: standard_error"),
         (b"\xff", "cannot be read"),
         ("[" * 100_000, "cannot be read"),

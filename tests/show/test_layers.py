@@ -75,5 +75,5 @@ def test_a_graph_without_edges_is_drawn():
 
     graph = CausalGraph(("a", "b"), (), (), 0.01, 100, 0, 1)
     axes = graph.plot()
-    assert "Joined with nothing: a, b." in [text.get_text() for text in axes.texts]
+    assert "Without an edge: a, b." in [text.get_text() for text in axes.texts]
     plt.close(axes.figure)

@@ -35,8 +35,8 @@ class Verdict(Enum):
     def reason(self) -> str:
         """The verdict in words."""
         if self is Verdict.NOTHING_LEFT:
-            return "what is given determines a side, and nothing of it is left to tell"
-        return "the sides determine each other, and their information is infinite as far as the rows tell"
+            return "what is given determines a side, so the information is 0"
+        return "the sides determine each other as far as these rows show, so the information is infinite"
 
     @property
     def pvalue(self) -> float:

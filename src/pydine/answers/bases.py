@@ -65,7 +65,7 @@ def fit_bases(
     if too_few > 0 and settings.base not in ("auto", "gaussian"):
         raise ValueError(
             f"base={settings.base!r} learns from a part of the rows and needs about {too_few} more than the "
-            f"{question.table.n_samples} that x and y have; pass base='gaussian' or more rows."
+            f"{question.table.n_samples} rows of x and y; pass base='gaussian' or more rows."
         )
     if settings.base == "gaussian" or too_few > 0:
         return alone, {}

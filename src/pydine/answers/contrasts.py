@@ -32,8 +32,8 @@ def answered(question: Question, settings: Settings) -> Answered:
     if np.isinf(found.estimate.value):
         x, y, _ = (", ".join(names) for names in found.estimate.names)
         raise ValueError(
-            f"{x} and {y} determine each other as far as the rows tell, so that their information is infinite and "
-            "has no difference from another; leave one of the columns out."
+            f"{x} and {y} determine each other as far as these rows show, so their information is infinite and has no "
+            "difference from another; leave one of the columns out."
         )
     warn_if_determined(found.verdict, question)
     return found

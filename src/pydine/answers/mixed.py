@@ -74,7 +74,7 @@ class MixedFit(Answer):
         """Residuals of both sides given z, which tests and figures use."""
         found = self.maker.latents(self.columns)
         if found is None:
-            raise ValueError("what is given determines a side, and nothing of it is left to tell.")
+            raise ValueError("what is given determines a side, so the information is 0.")
         return found
 
     @property

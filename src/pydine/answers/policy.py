@@ -269,8 +269,7 @@ def warn_determined(sides: Iterable[str]) -> None:
     if names:
         shown = [*names[:5], *([f"{len(names) - 5} more"] if len(names) > 5 else [])]
         warnings.warn(
-            f"What is given determines {enumeration(shown)}: nothing is left to tell, so the information is 0 and the "
-            "p-value 1.",
+            f"What is given determines {enumeration(shown)}, so the information is 0 and the p-value is 1.",
             DeterminedWarning,
             stacklevel=level_of_caller(),
         )

@@ -78,7 +78,7 @@ class Settings:
                 raise ValueError(f"{name} must be an integer of at least {least}, but got {value!r}.")
         for step in self.without:
             if step not in STEPS:
-                raise ValueError(f"without must name steps among {', '.join(STEPS)}, but got {step!r}.")
+                raise ValueError(f"without must name steps, which are {', '.join(STEPS)}, but got {step!r}.")
         if not isinstance(self.tune, bool | np.bool_):
             raise ValueError(f"tune must be True or False, but got {self.tune!r}.")
         if self.tune and self.algorithm == "paper":

@@ -57,7 +57,7 @@ def fisher_z(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None) -> float:
 
 def _p_value(p: float) -> float:
     if not np.isfinite(p):
-        raise ArithmeticError(f"causal-learn returned {p} for a p-value; look for columns that nearly repeat others.")
+        raise ArithmeticError(f"causal-learn returned {p} as a p-value; look for columns that nearly repeat others.")
     return float(np.clip(p, SMALLEST_P, 1.0))
 
 

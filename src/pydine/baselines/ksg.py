@@ -35,7 +35,7 @@ def ksg(x: ArrayLike, y: ArrayLike, z: ArrayLike | None = None, k: int = 3) -> f
     x, y = _jittered(x, rng), _jittered(y, rng)
     n = len(x)
     if not 1 <= k < n:
-        raise ValueError(f"k must be at least 1 and less than the number of rows, {n}; got {k}")
+        raise ValueError(f"k must be at least 1 and less than the number of rows, {n}, but got {k}.")
     if z is None:
         radius = _neighbour_distance(np.hstack([x, y]), k)
         # Kraskov et al. (2004), equation 8; the counts include the point itself.

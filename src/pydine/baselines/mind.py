@@ -26,7 +26,7 @@ BLOCK = 2048  # draws at a time in the Hessian
 
 INFEASIBLE = (
     f"MIND found no copula with these Spearman correlations among {DRAWS} points: columns are almost functions of each "
-    "other, or too many; leave some out."
+    "other, or there are too many; leave some out."
 )
 
 

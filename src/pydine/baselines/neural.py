@@ -221,5 +221,5 @@ def _estimate(bound: Bound, x: ArrayLike, y: ArrayLike, random_state: int, avera
 def finite(value: Array) -> float:
     """The number, refused if training has left the range of numbers."""
     if not np.isfinite(value):
-        raise ArithmeticError(f"Training diverged to {value}; try another random_state, or fewer or tamer columns.")
+        raise ArithmeticError(f"Training diverged to {value}; try another random_state or fewer columns.")
     return float(value)

@@ -70,10 +70,10 @@ def command_line(*names: str) -> typer.Typer:
         name="pydine",
         cls=_Group,
         help="How much does X tell about Y, once Z is known, and how sure is that?\n\n"
-        "Answers come from a file of columns: CSV, TSV, Parquet, Feather, Arrow, .npy or .npz, or a pipe "
-        "([bold]-[/bold]). Every command has a page of its own: [cyan]pydine mi --help[/cyan].",
-        epilog="[bold]Exit codes[/bold]  0 answered; 1 a file or its data cannot be used, or a package is missing, in "
-        "one sentence; 2 wrong usage; 3 independence is rejected (test --exit-code); 130 interrupted.\n\n"
+        "Data come from a file of columns (CSV, TSV, Parquet, Feather, Arrow, .npy or .npz) or from a pipe "
+        "([bold]-[/bold]). Every command has its own help page: [cyan]pydine mi --help[/cyan].",
+        epilog="[bold]Exit codes[/bold]  0 success; 1 the file or its data cannot be used, or a package is missing; "
+        "2 wrong usage; 3 independence is rejected (test --exit-code); 130 interrupted.\n\n"
         "[bold]Start here[/bold]  [cyan]pydine demo[/cyan], then [cyan]pydine rank your.csv --target COLUMN[/cyan]",
         rich_markup_mode="rich",
         no_args_is_help=True,
@@ -133,7 +133,7 @@ def main() -> None:
             sys.exit(INTERRUPTED)
         if os.environ.get("PYDINE_TRACEBACK"):
             raise
-        _fail(f"this is a defect of pydine ({type(error).__name__}: {error}); PYDINE_TRACEBACK=1 shows where.")
+        _fail(f"this is a bug in pydine ({type(error).__name__}: {error}); PYDINE_TRACEBACK=1 shows where.")
     finally:
         gc.freeze()  # or the interpreter would collect garbage in all modules at exit, for a third of a second
 

@@ -35,7 +35,7 @@ class Backend:
         Engine | None,
         of_method(
             "--backend",
-            help="Where flows are fitted: threads or processes of this machine, or a cluster. No number depends on it.",
+            help="Where flows are fitted: threads or processes on this machine, or a cluster. Results do not change.",
             show_default=False,
         ),
     ] = None
@@ -44,7 +44,7 @@ class Backend:
         of_method(
             "--scheduler",
             metavar="ADDRESS",
-            help="The cluster of --backend dask (tcp://host:8786) or ray (auto, or host:6379); without it one is "
+            help="The cluster for --backend dask (tcp://host:8786) or ray (auto, or host:6379); without it, one is "
             "started on this machine.",
             show_default=False,
         ),

@@ -63,7 +63,7 @@ class Request:
         for name, levels in frame.levels.items():
             if said.get(name, "nominal") != "nominal" and len(levels) > 2:
                 raise ValueError(
-                    f"{table.source}: column {name!r} holds text, which has no order or size, so that it cannot be "
+                    f"{table.source}: column {name!r} holds text, which has no order or size, so it cannot be "
                     f"{said[name]}; leave out --kind {name}={said[name]}."
                 )
         frame = replace(frame, said=said)
@@ -137,7 +137,7 @@ class Request:
         others = [name for name in some if name not in dropped and name not in needed]
         if most is not None and len(others) > most:
             raise ValueError(
-                f"{table.source} has {len(others):,} columns to compare, and more than {most:,} are too many; "
+                f"{table.source} has {len(others):,} columns to compare, but {most:,} is the most; "
                 f"name some with --column, or {hint}."
             )
         frame = self.read(table, [*needed, *(others if chosen else ())], () if chosen else others, named)
@@ -152,7 +152,7 @@ def _hint_at_frequencies(table: TableFile, asked: Sequence[str]) -> None:
 
     for name in table.names:
         if name not in asked and last_word(name) in FREQUENCIES:
-            note(f"{name}: if each row stands for so many observations, pass --weights {name}.")
+            note(f"{name}: if each row stands for that many observations, pass --weights {name}.")
 
 
 def _without_identifiers(frame: Frame, needed: Sequence[str]) -> Frame:

@@ -34,7 +34,7 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV or TSV (also gzipped, or by zstd), Parquet, Feather, Arrow, .npy or .npz; [bold]-[/bold] reads "
+        help="CSV or TSV (plain, gzip or zstd), Parquet, Feather, Arrow, .npy or .npz; [bold]-[/bold] reads "
         "from a pipe. Columns without names are called 1, 2, 3 ...",
     ),
 ]
@@ -54,7 +54,7 @@ class Base(StrEnum):
 BaseOption = Annotated[
     Base, of_method("--base", help="How the dependence is modelled; auto lets held-out rows decide.")
 ]
-Alpha = Annotated[float, of_method("--alpha", metavar="NUMBER", min=0.0, max=1.0, help="The level of the decision.")]
+Alpha = Annotated[float, of_method("--alpha", metavar="NUMBER", min=0.0, max=1.0, help="The significance level.")]
 Cache = Annotated[
     Path | None,
     of_method(
@@ -80,12 +80,12 @@ class Sides:
 
     x: Annotated[
         list[str],
-        typer.Option("-x", metavar="COLUMN", help="A column of X; several make one variable of several columns."),
+        typer.Option("-x", metavar="COLUMN", help="A column of X; repeat for a variable of several columns."),
     ]
     y: Annotated[list[str], typer.Option("-y", metavar="COLUMN", help="A column of Y.")]
     z: Annotated[
         list[str] | None,
-        typer.Option("-z", metavar="COLUMN", help="A column of Z, to condition on; as often as needed."),
+        typer.Option("-z", metavar="COLUMN", help="A column of Z, to condition on; repeat as needed."),
     ] = None
 
 
@@ -97,7 +97,7 @@ class Series:
     y: Annotated[str, typer.Option("-y", metavar="COLUMN", help="The column that may follow it.")]
     z: Annotated[
         list[str] | None,
-        typer.Option("-z", metavar="COLUMN", help="A column to condition on; as often as needed."),
+        typer.Option("-z", metavar="COLUMN", help="A column to condition on; repeat as needed."),
     ] = None
 
 
@@ -107,7 +107,7 @@ class Chosen:
 
     column: Annotated[
         list[str] | None,
-        of_data("-c", "--column", metavar="COLUMN", help="Use these columns only; give it as often as needed."),
+        of_data("-c", "--column", metavar="COLUMN", help="Use only this column; repeat as needed."),
     ] = None
     without: Annotated[list[str] | None, of_data("--without", metavar="COLUMN", help="Leave this column out.")] = None
 
@@ -127,8 +127,8 @@ class Reading:
         Missing,
         of_data(
             "--nan",
-            help="Missing values (empty, NA, ?, -, null, infinite): every figure uses the rows that have what it "
-            "needs, or stop.",
+            help="Missing values (empty, NA, ?, -, null, infinite): each figure uses the rows that have what it "
+            "needs (omit), or stop (fail).",
         ),
     ] = Missing.omit
     kind: Annotated[
@@ -138,7 +138,7 @@ class Reading:
             metavar="COLUMN=KIND",
             help="The kind of a column, where its values suggest the wrong one: [bold]continuous[/bold], "
             "[bold]ordinal[/bold], [bold]nominal[/bold], or for directions and times of day [bold]angle:[/bold] and "
-            "once around, as in wind=angle:360; several columns with commas, as often as needed.",
+            "the period, as in wind=angle:360; separate columns by commas, repeat as needed.",
         ),
     ] = None
     sample: Annotated[
@@ -159,7 +159,7 @@ class Reading:
         of_data(
             "--separator",
             metavar="CHARACTER",
-            help="Text files: what is between the cells. By default a comma, tab, semicolon or bar, whichever the "
+            help="Text files: what separates the cells. By default a comma, tab, semicolon or bar, whichever the "
             "first line has most of.",
             show_default=False,
         ),
@@ -194,8 +194,8 @@ class Depending:
         of_data(
             "--time",
             metavar="COLUMN",
-            help="What orders the rows in time, in which they may depend on those before them; [bold]rows[/bold] if "
-            "they are in order. With --clusters, a panel.",
+            help="What orders the rows in time, where each may depend on those before it; [bold]rows[/bold] if they "
+            "are in order. With --clusters, a panel.",
             show_default=False,
         ),
     ] = None
@@ -205,8 +205,7 @@ class Depending:
         of_data(
             "--weights",
             metavar="COLUMN",
-            help="How many observations each row stands for: frequencies, if all are whole numbers, or weights of a "
-            "survey.",
+            help="How many observations each row stands for: frequencies, if all are whole numbers, or survey weights.",
             show_default=False,
         ),
     ] = None
@@ -234,15 +233,15 @@ class Work:
     """How the work is done."""
 
     seed: Annotated[
-        int, of_method("--seed", metavar="N", min=0, help="Which rows --sample takes; no estimate depends on it.")
+        int, of_method("--seed", metavar="N", min=0, help="Which rows --sample draws; estimates do not depend on it.")
     ] = 0
     jobs: Annotated[
         int | None,
         of_method(
             "--jobs",
             metavar="N",
-            help="Threads, or workers of --backend; the numbers do not depend on it. By default every core where the "
-            "data are large.",
+            help="Threads, or workers of --backend; results do not depend on it. By default all cores, if the data are "
+            "large.",
             show_default=False,
         ),
     ] = None
@@ -284,7 +283,7 @@ class Printed:
     def form(self) -> Format:
         """One of them, or neither."""
         if self.as_json and self.as_csv:
-            raise typer.BadParameter("give one of the two", param_hint="--json, --csv")
+            raise typer.BadParameter("pass only one of them", param_hint="--json, --csv")
         return Format.json if self.as_json else Format.csv if self.as_csv else Format.people
 
 

@@ -84,7 +84,7 @@ def usual_methods(kind: str, *, quick: bool) -> tuple[tuple[str, ...], tuple[str
     missing = {name: others[name] for name in FAST[kind] + SLOW[kind] if name in others and not others[name].available}
     notes = [needed(*missing.values())] if missing else []
     if quick and (slow := [name for name in SLOW[kind] if name not in missing]):
-        notes.append(f"Left out of a quick run: {', '.join(slow)}; name them among the methods to run them.")
+        notes.append(f"Left out of a quick run: {', '.join(slow)}; to run them, name them in methods.")
     return tuple(name for name in chosen if name not in missing), tuple(notes)
 
 

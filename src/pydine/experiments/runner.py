@@ -133,7 +133,7 @@ def run(
         missing), what the row cost (`COSTS`), and where it comes from (`pydine.experiments.table.ORIGIN`).
     """
     if jobs == 0:
-        raise ValueError("jobs must be a number of processes, or -1 for one on every core, but got 0.")
+        raise ValueError("jobs must be a number of processes, or -1 for one per core, but got 0.")
     with table.only_run(path):
         kept = kept_rows(tasks, path, figures)
         others = {i for i, row in kept.items() if row["method"] not in foreign and row["code"] != __version__}
@@ -359,7 +359,7 @@ class _Progress:
         self._shown, gone = now, now - self._start
         left = gone / self._done * (self._total - self._done)
         self._console.print(
-            f"{self._done} of {self._total} rows{failures}, {_duration(gone)} gone, about {_duration(left)} left"
+            f"{self._done} of {self._total} rows{failures}, {_duration(gone)} elapsed, about {_duration(left)} left"
         )
 
 

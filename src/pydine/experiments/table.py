@@ -27,7 +27,7 @@ def read(path: Path) -> list[Row]:
     """Read the rows of a CSV, with numbers as numbers and NaN where a figure is missing."""
     rows = list(csv.DictReader(_text(path).splitlines()))
     if damaged := sum(not _is_whole(row) for row in rows):
-        raise ValueError(f"{path} has {damaged} row(s) that are not as they were written; run the experiment again.")
+        raise ValueError(f"{path} has {damaged} row(s) that were changed or damaged; run the experiment again.")
     return [typed(row) for row in rows]
 
 

@@ -21,7 +21,7 @@ def from_arrow(label: str, value: Any) -> Any:
     except ImportError as error:
         raise ImportError(f'to read a {name}, {label}= needs pyarrow: pip install "pyarrow".') from error
     if isinstance(value, arrow.RecordBatchReader):
-        raise ValueError(f"{label} must be there for more than one reading, but is a {name}; pass its read_all().")
+        raise ValueError(f"{label} must be readable more than once, but is a {name}; pass its read_all().")
     if not hasattr(value, STREAM):
         return getattr(value, RELATION)()
     try:

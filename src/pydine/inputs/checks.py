@@ -120,7 +120,7 @@ def warn_of_copies(copies: int, n: int) -> None:
     """Warn that so many of n rows are copies of others."""
     many = f"{copies:,} of the {n:,} rows are copies" if copies > 1 else f"One of the {n:,} rows is a copy"
     warnings.warn(
-        f"{many} of others: each different row is counted once, and intervals are those of {n - copies:,} rows.",
+        f"{many} of others: each distinct row is counted once, and intervals are those of {n - copies:,} rows.",
         CopiesWarning,
         stacklevel=level_of_caller(),
     )
@@ -133,8 +133,8 @@ def warn_of_index(values: Sequence[Any]) -> None:
         first = indexed[0]
         if len(first) == len(other) and not first.equals(other) and first.sort_values().equals(other.sort_values()):
             warnings.warn(
-                "The same index comes in another order, but rows are matched by position, not by index; if the index "
-                "should count, pass columns of one frame, or y.reindex(x.index).",
+                "The same index comes in another order, but rows are matched by position, not by index; to match by "
+                "index, pass columns of one frame, or y.reindex(x.index).",
                 OrderWarning,
                 stacklevel=level_of_caller(),
             )
@@ -148,8 +148,8 @@ def warn_of_labels(thin: Mapping[str, int], n: int) -> None:
     shown = [f"{where} ({count:,} labels, {n / count:.1f} rows each)" for where, count in list(thin.items())[:5]]
     more = [f"{len(thin) - 5} more"] if len(thin) > 5 else []
     warnings.warn(
-        f"Few rows per label in {enumeration(shown + more)}: labels with few rows are drawn towards "
-        "each other, and intervals are wide; coarser labels would give surer answers.",
+        f"Few rows per label in {enumeration(shown + more)}: estimates for rare labels are shrunk "
+        "towards each other, and intervals are wide; coarser labels would narrow them.",
         FewRowsWarning,
         stacklevel=level_of_caller(),
     )

@@ -107,7 +107,7 @@ def read_columns(label: str, value: Any, source: Source | None = None) -> Column
         return source.select(label, value)
     if isinstance(value, str):
         raise ValueError(
-            f"{label} is the name {value!r}, but no data came with it; "
+            f"{label} is the name {value!r}, but there is no data; "
             "pass data=frame to name columns, or pass the values themselves."
         )
     frame = _from_native(label, value)
@@ -239,7 +239,7 @@ def _from_native(label: str, value: Any) -> Any:
     if (table := from_arrow(label, value)) is not None:
         return nw.from_native(with_different_names(label, table), allow_series=True)
     if isinstance(frame, nw.LazyFrame):
-        raise ValueError(f"{label} must hold values, but is a lazy {type(value).__name__}; collect it first.")
+        raise ValueError(f"{label} must hold values, but is a lazy {type(value).__name__}; call collect() first.")
     return frame
 
 
@@ -400,7 +400,7 @@ def _one_column(label: str, value: Any) -> Any:
 def _as_array(label: str, value: Any) -> NDArray[Any]:
     """Make an array of anything NumPy takes. Missing entries, None or masked, become NaN."""
     if hasattr(value, "toarray") and type(value).__module__.startswith(("scipy.", "sparse.")):
-        raise ValueError(f"{label} is a sparse matrix, of which zeros are data too; pass its toarray().")
+        raise ValueError(f"{label} is a sparse matrix, which is not read; pass its toarray().")
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "biuf":
         return np.ma.filled(value.astype(np.float64), np.nan)
     try:
@@ -423,7 +423,7 @@ def check_whole(where: str, low: Any, high: Any) -> None:
     """Refuse whole numbers that vary, and would all be the same as float64."""
     if int(low) < int(high) and float(low) == float(high):
         raise ValueError(
-            f"{where} must vary by more than float64 can tell apart, but runs from {int(low)} to {int(high)}; "
+            f"{where} must vary by more than float64 can resolve, but runs from {int(low)} to {int(high)}; "
             f"subtract {int(low)}, which does not change the information."
         )
 

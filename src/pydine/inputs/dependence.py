@@ -73,7 +73,7 @@ class Dependence(NamedTuple):
         if not self.is_timed:
             return INDEPENDENT
         if len(np.unique(order)) < n:
-            raise ValueError("time holds the same time more than once, as in a panel; pass clusters= as well.")
+            raise ValueError("time holds some times more than once, as in a panel; pass clusters= as well.")
         return Series(np.argsort(np.argsort(order))).only(every)
 
     def as_values(self, source: Source, n: int) -> Dependence:
@@ -101,7 +101,7 @@ class Dependence(NamedTuple):
             raise ValueError("within='clusters' needs clusters=, which says which rows belong together.")
         if self.weights is not None and (self.within is not None or (self.is_timed and self.clusters is None)):
             other = "within=" if self.within is not None else "time= without clusters="
-            raise ValueError(f"weights= and {other} do not go together; leave one of them out.")
+            raise ValueError(f"weights= and {other} cannot be used together; leave one of them out.")
 
 
 INDEPENDENTLY = Dependence()
@@ -111,7 +111,7 @@ def codes_of(value: Any, source: Source | None, n: int) -> IntArray:
     """Which cluster each of n rows is of, as whole numbers from 0 on, shape (n,)."""
     columns = _read("clusters", value, source, n)
     if np.isnan(columns).any():
-        raise ValueError("clusters must say of every row which cluster it is of, but some are missing.")
+        raise ValueError("clusters must name the cluster of every row, but some are missing; leave those rows out.")
     return np.unique(columns, axis=0, return_inverse=True)[1].ravel()
 
 
@@ -126,7 +126,7 @@ def order_of(value: Any, source: Source | None, n: int) -> FloatArray:
     else:
         found = _read("time", value, source, n)[:, 0]
     if np.isnan(found).any() or len(found) != n:
-        raise ValueError(f"time must be True, or {n:,} times without a missing one.")
+        raise ValueError(f"time must be True, or {n:,} times with none missing.")
     return found
 
 
@@ -168,20 +168,20 @@ def _is_named(value: Any, source: Source | None) -> bool:
 
 def _of_length(label: str, columns: FloatArray, n: int) -> FloatArray:
     if len(columns) != n:
-        raise ValueError(f"{label} must have one entry a row, {n:,}, but has {len(columns):,}.")
+        raise ValueError(f"{label} must have one entry per row, {n:,}, but has {len(columns):,}.")
     return columns
 
 
 def _clusters(codes: IntArray, order: FloatArray | None) -> Clusters:
     count = int(codes.max()) + 1
     if order is not None and len(np.unique(np.column_stack([codes, order]), axis=0)) < len(codes):
-        raise ValueError("time holds the same time more than once in a cluster; pass clusters that have each once.")
+        raise ValueError("time holds some times more than once in a cluster; pass clusters in which each occurs once.")
     if count < FEWEST_CLUSTERS:
-        raise ValueError(f"clusters must be at least {FEWEST_CLUSTERS}, but there are {count}; leave clusters out.")
+        raise ValueError(f"clusters must number at least {FEWEST_CLUSTERS}, but there are {count}; leave clusters out.")
     if count < FEW_CLUSTERS:
         warnings.warn(
-            f"There are {count} clusters, and rows of a cluster may all say the same: intervals are wide, and a test "
-            "finds only what shows in nearly every cluster.",
+            f"There are only {count} clusters, and rows within a cluster may be alike: intervals are wide, and a test "
+            "detects only what shows in nearly every cluster.",
             FewClustersWarning,
             stacklevel=level_of_caller(),
         )
@@ -224,8 +224,8 @@ def warn_of_order(blocks: Sequence[Columns]) -> None:
     if min(found) > least:
         warnings.warn(
             f"Neighbouring rows are alike (serial correlations of {found[0]:.2f} in x and {found[1]:.2f} in y), so "
-            "that rows may depend on each other, and errors and p-values be too small: if they are in the order of "
-            "time, pass time=True; if they belong to subjects or groups, clusters=.",
+            "rows may depend on each other, and standard errors and p-values may be too small: if rows are in time "
+            "order, pass time=True; if they belong to subjects or groups, clusters=.",
             DependentRowsWarning,
             stacklevel=level_of_caller(),
         )
@@ -238,8 +238,8 @@ def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
             continue
         if last_word(name) in FREQUENCIES and _are_counts(_column(key, source)):
             warnings.warn(
-                f"Column {name!r} looks like frequencies, of which each row would stand for so many observations: if "
-                f"so, pass weights={name!r}.",
+                f"Column {name!r} looks like frequencies: if each row stands for that many observations, pass "
+                f"weights={name!r}.",
                 FrequenciesWarning,
                 stacklevel=level_of_caller(),
             )
@@ -253,10 +253,11 @@ def warn_of_repeats(source: Source, asked: Container[str] = ()) -> None:
             continue
         said = f"clusters={name!r}"
         if is_date:
-            said = f"time={name!r} with clusters= that tells series side by side apart, or clusters={name!r}"
+            said = f"time={name!r} with the clusters= that separate the series, or clusters={name!r}"
         warnings.warn(
-            f"Column {name!r} looks like {'dates' if is_date else 'subjects'} of several rows each ({count:,} in {n:,} "
-            f"rows), so that rows may depend on each other, and errors and p-values be too small: if so, pass {said}.",
+            f"Column {name!r} looks like {'dates' if is_date else 'subjects'} with several rows each ({count:,} in "
+            f"{n:,} rows), so rows may depend on each other, and standard errors and p-values may be too small: if so, "
+            f"pass {said}.",
             DependentRowsWarning,
             stacklevel=level_of_caller(),
         )

@@ -66,9 +66,9 @@ def code_hint(name: str, values: FloatArray) -> str:
         return ""
     count = len(np.unique(values))
     if count == len(values) >= LEAST_SERIAL and high - low == count - 1:
-        return "numbers without a gap, one a row: if it is a serial number, leave it out"
+        return "numbers without a gap, one per row: if it is a serial number, leave it out"
     if count > 2 and CODES.intersection(_words(name)):
-        return "whole numbers that may be codes: if their order means nothing, say that the kind is nominal"
+        return "whole numbers that may be codes: if their order means nothing, set the kind to nominal"
     return ""
 
 

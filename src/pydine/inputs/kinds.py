@@ -83,7 +83,7 @@ class Kind(StrEnum):
 
 Kinds = Mapping[Any, str]  # what somebody says of columns, by their names
 SAID = (Kind.CONTINUOUS, Kind.ORDINAL, Kind.NOMINAL)
-ANGLES = "an angle with once around, such as 'angle:360' or 'angle:radians'"
+ANGLES = "an angle with its period, such as 'angle:360' or 'angle:radians'"
 PERIODS = {"degrees": 360.0, "radians": 2.0 * np.pi, "hours": 24.0}  # fact: by the units of an angle
 
 
@@ -98,7 +98,7 @@ def check_kinds(kinds: Kinds | None, names: Sequence[str]) -> dict[str, Kind]:
         name = _name(key)
         if name not in names:
             shown = ", ".join(map(repr, names[:10])) + (" ..." if len(names) > 10 else "")
-            raise ValueError(f"kinds names the column {key!r}, which is not among those asked about; they are {shown}.")
+            raise ValueError(f"kinds names the column {key!r}, which is not in the question; its columns are {shown}.")
         if (period := period_of(kind)) is None and str(kind) not in SAID:
             choices = ", ".join(repr(str(choice)) for choice in SAID)
             raise ValueError(f"kinds[{key!r}] must be {choices} or {ANGLES}, but got {kind!r}.")
@@ -182,7 +182,7 @@ def is_thin(column: FloatArray) -> bool:
 
 def identifier(column: FloatArray) -> str:
     """Why nothing can be learned from such a column (n,)."""
-    return f"has {count_of(column):,} different labels in {len(column):,} rows, too many to learn from any"
+    return f"has {count_of(column):,} different labels in {len(column):,} rows, too many to learn from"
 
 
 def pooled(codes: FloatArray) -> tuple[FloatArray, dict[float, int]]:

@@ -40,7 +40,7 @@ def with_different_names(label: str, value: Any) -> Any:
     changes = [f"{new!r}" for old, new in zip(names, renamed, strict=True) if old is not new]
     shown = ", ".join(changes[:5]) + (f" and {len(changes) - 5} more" if len(changes) > 5 else "")
     warnings.warn(
-        f"{label} has column names more than once; those met again are called {shown}.",
+        f"{label} has repeated column names; later ones are renamed {shown}.",
         UserWarning,
         stacklevel=level_of_caller(),
     )

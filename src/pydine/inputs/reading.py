@@ -216,7 +216,7 @@ def _read_blocks(
     ]
     if left_out and not read[0].names:
         name, reason = next(iter(left_out.items()))
-        raise ValueError(f"x must have a column that can be used, but column {name!r} {reason}; name another one.")
+        raise ValueError(f"{asked[0]} must have a usable column, but column {name!r} {reason}; name another one.")
     blocks = [block for block in read if block.names or block.label not in OPTIONAL]
     _check_shapes(blocks)
     return finite_rows(blocks, omit=omit)
@@ -317,7 +317,7 @@ def without_useless(block: Columns, unclear: Mapping[str, str], left_out: dict[s
     elsewhere = [where for where in unclear if where not in wheres]
     if elsewhere or not left:
         where = (elsewhere or list(unclear))[0]
-        raise ValueError(f"{where} {unclear[where]}; leave the column out, or say what it is with kinds=.")
+        raise ValueError(f"{where} {unclear[where]}; leave the column out, or set its kind with kinds=.")
     warn_left_out({f"column {name!r} of {block.label}": reason for name, reason in left_out.items()} | dict(unclear))
     left_out |= {name: unclear[wheres[i]] for i, name in enumerate(block.names) if i not in left}
     return block.only(left)
@@ -378,7 +378,7 @@ def numbered(block: Columns, known: Labels) -> Columns:
         if len(coding) > MOST_LEVELS:
             rest += 1
         elif new and not is_pooled:
-            raise ValueError(f"{block.where(i)} holds the label {new[0]!r}, which was not there in fit.")
+            raise ValueError(f"{block.where(i)} holds the label {new[0]!r}, which was not in fit; leave such rows out.")
         values[:, i] = [coding.get(label, rest) for label in labels]
     return replace(block, values=values)
 
@@ -387,7 +387,7 @@ def _check_said(block: Columns, i: int, kind: Kind) -> None:
     """Refuse a kind that labels cannot have."""
     if block.kind(i) is Kind.NOMINAL and kind is not Kind.NOMINAL and block.names[i] in block.levels:
         raise ValueError(
-            f"{block.where(i)} holds text, which has no order or size, so that it cannot be {kind}; "
+            f"{block.where(i)} holds text, which has no order or size, so it cannot be {kind}; "
             "pass numbers or an ordered categorical."
         )
 
@@ -460,7 +460,7 @@ def read_variables(
     is_rest = isinstance(given, str) and given == REST
     source, left_out = Source.read(data), dict[str, str]()
     if dependence.within is not None:
-        raise ValueError("within= asks about two variables; leave it out, or ask pydine.mutual_information.")
+        raise ValueError("within= is for two variables; leave it out, or use pydine.mutual_information.")
     apart = dependence.names(source)
     blocks = _variable_blocks(source, None if is_rest else given, groups or {}, apart, left_out if lenient else None)
     n = len(blocks[0].values)
@@ -521,7 +521,7 @@ def check_two_variables(count: int) -> None:
     """Refuse a table that has no pair."""
     if count < 2:
         raise ValueError(
-            f"data must have at least two variables beside what is given, but has {count}; pass more columns."
+            f"data must have at least two variables besides what is given, but has {count}; pass more columns."
         )
 
 
@@ -532,10 +532,10 @@ def _check_names(singles: Columns, groups: dict[str, Columns], given: Columns) -
         if not block.names:
             raise ValueError(f"{block.label} must have at least one column, but has none; name one or leave it out.")
         if group in singles.names:
-            raise ValueError(f"groups must not be named as a column is, but {group!r} is both; rename the group.")
+            raise ValueError(f"groups must not have the name of a column, but {group!r} is both; rename the group.")
         for name in block.names:
             if name in seen:
-                raise ValueError(f"column {name!r} must be in one place only, but is in {seen[name]} and in {group!r}.")
+                raise ValueError(f"column {name!r} must be in one place only, but is in {seen[name]} and {group!r}.")
             seen[name] = repr(group)
 
 

@@ -113,7 +113,7 @@ class ArrowStream:
         """Open a file or a folder of files."""
         kind = SUFFIXES.get(path.suffix.lower(), "parquet" if path.is_dir() else None)
         if kind is None or not path.exists():
-            expected = "the path of a .parquet, .arrow or .feather file that is there, or of a folder of them"
+            expected = "the path of an existing .parquet, .arrow or .feather file, or of a folder of them"
             raise ValueError(
                 f"data must be a frame, a dict of columns, an array, or {expected}, but got {str(path)!r}."
             )
@@ -292,7 +292,7 @@ class Sample:
             if lost and not self.omit:
                 row = int(places[~finite][0])
                 raise ValueError(
-                    f"data must hold finite numbers, but row {row} holds NaN, infinity or nothing in one of "
+                    f"data must hold finite numbers, but row {row} holds NaN, infinity or no value in one of "
                     f"{', '.join(self.names)}; correct such rows, or pass nan_policy='omit' to leave them out."
                 )
             yield (places, batch, 0) if not lost else (places[finite], batch[finite], lost)

@@ -63,14 +63,14 @@ class Weights:
         """Refuse what cannot be weights."""
         if not np.isfinite(values).all() or values.min() < 0.0 or not values.any():
             raise ValueError(
-                f"weights must be numbers of at least 0 in every one of {len(values):,} rows, and not all 0, but some "
-                "are not; mend them, or leave their rows out."
+                f"weights must be numbers of at least 0 in all {len(values):,} rows, and not all 0, but some are not; "
+                "correct them, or leave those rows out."
             )
         are_frequencies = bool((values == np.round(values)).all())
         if are_frequencies and values.sum() > MOST_COUNTED:
             raise ValueError(
-                f"weights are whole numbers, and so frequencies, of {values.sum():,.0f} rows, but {MOST_COUNTED:,} are "
-                "the most; if they are weights of a survey, divide them by their mean."
+                f"weights are whole numbers, so read as frequencies, of {values.sum():,.0f} rows, but the limit is "
+                f"{MOST_COUNTED:,}; if they are survey weights, divide them by their mean."
             )
         return cls(values, are_frequencies)
 
@@ -139,8 +139,8 @@ def _warn_of_measures(blocks: Sequence[Columns], counts: RowArray) -> None:
             kind = block.kind(i) or kind_of(block.values[:, i])
             if kind is Kind.CONTINUOUS and np.median(counts[counts > 0]) > 1.0:
                 warnings.warn(
-                    f"Weights are whole numbers, and so read as frequencies, of {int(counts.sum()):,} rows, but values "
-                    f"of {block.where(i)} do not repeat: if they are weights of a survey, divide them by their mean.",
+                    f"Weights are whole numbers, so read as frequencies, of {int(counts.sum()):,} rows, but values of "
+                    f"{block.where(i)} do not repeat: if they are survey weights, divide them by their mean.",
                     FrequenciesWarning,
                     stacklevel=level_of_caller(),
                 )

@@ -121,8 +121,8 @@ def pc(
         raise ValueError(f"depth must be None or an integer of at least 0, but got {depth!r}.")
     if options.get("mvpc"):
         raise ValueError(
-            "mvpc=True would test with Fisher's z, whatever the test; pass nan_policy='omit' to pydine.causal_graph, "
-            "where every test uses the rows that it has."
+            "mvpc=True would use Fisher's z whatever the test; pass nan_policy='omit' to pydine.causal_graph, "
+            "where each test uses the rows that have its columns."
         )
     test = TableTest(
         data,

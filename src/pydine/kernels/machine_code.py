@@ -258,9 +258,9 @@ def keep(dispatcher: Any, sources: str) -> None:
 def place() -> str:
     """Say where compiled code is kept, and what to do if it is not kept for long."""
     if not KEPT:
-        return "it is not kept, as no folder for it can be written; set NUMBA_CACHE_DIR to one that can"
+        return "it is not kept, because no folder for it is writable; set NUMBA_CACHE_DIR to one that is"
     folder = KEPT[0].folder
     with contextlib.suppress(OSError):
         if folder.is_relative_to(temporary_folder()):
-            return f"it is kept for a while, in {folder}; set NUMBA_CACHE_DIR to a folder that lasts and can be written"
+            return f"it is kept temporarily, in {folder}; set NUMBA_CACHE_DIR to a permanent, writable folder"
     return f"it is kept in {folder}"

@@ -147,7 +147,7 @@ def compare_groups(
     >>> group = np.repeat(["old", "new"], 1000)
     >>> data = {"x": x, "y": np.where(group == "new", 2.0, 0.5) * x + noise, "group": group}
     >>> pydine.compare_groups("x", "y", data=data, by="group", groups=["new", "old"]).verdict()
-    'more is told in new'
+    'more information in new'
     """
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
     told = Dependence(clusters, time, weights=weights)
@@ -186,7 +186,7 @@ def _two_tables(data: Any) -> dict[str, Any]:
         return dict(zip(("first", "second"), data, strict=True))
     if isinstance(data, Mapping) and len(data) == 2 and all(np.ndim(part) != 1 for part in data.values()):
         return {str(name): part for name, part in data.items()}
-    raise ValueError("data must be two tables, as a tuple or by their names, or one table with by= a column of groups.")
+    raise ValueError("data must be two tables, as a tuple or a dict, or one table with by=, a column of groups.")
 
 
 def _of_tables(
@@ -213,7 +213,7 @@ def _chosen(by: Any, labels: Sequence[str], groups: Sequence[Any] | None) -> lis
     wrong = [label for label in asked if label not in labels]
     if wrong or len(set(asked)) != 2:
         shown = ", ".join(map(repr, labels[:10])) + (" ..." if len(labels) > 10 else "")
-        raise ValueError(f"groups must be two labels of {by!r}, but got {groups!r}; it has {shown}.")
+        raise ValueError(f"groups must be two labels of {by!r}, but got {groups!r}; its labels are {shown}.")
     return list(asked)
 
 
@@ -229,7 +229,7 @@ def _part(whole: Question, label: str, rows: RowArray) -> Question:
         )
     for i in (*whole.x, *whole.y):
         if np.ptp(table.columns[i][rows]) == 0.0:
-            raise ValueError(f"column {table.names[i]!r} is constant in group {label!r}, where it tells nothing.")
+            raise ValueError(f"column {table.names[i]!r} must vary, but is constant in group {label!r}; leave it out.")
     kinds = tuple(table.kind(i) for i in used)
     is_plain = all(kind is Kind.CONTINUOUS for kind in kinds)
     columns = np.ascontiguousarray(table.columns[list(used)][:, rows])

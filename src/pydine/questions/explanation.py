@@ -16,7 +16,7 @@ from pydine.answers.settings import CacheLike, Settings
 from pydine.inputs.columns import Source, frame_library
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import Kinds
-from pydine.inputs.reading import read_question
+from pydine.inputs.reading import read_sides
 from pydine.inputs.table import Question
 from pydine.results.explanation import Explanation, ExplanationStep
 from pydine.types import FloatArray
@@ -84,9 +84,9 @@ def why(
     columns = [key for key in source.names if str(key) not in apart] if given is None else list(given)
     left_out: dict[str, str] | None = {} if given is None else None
     with one_thread():
-        question = read_question(
-            [name, *columns],
-            target,
+        source.select("name", name)
+        table, places = read_sides(
+            {"data": [name, *columns], "target": target},
             data=data,
             nan_policy=nan_policy,
             kinds=kinds,
@@ -95,8 +95,8 @@ def why(
         )
         if left_out and str(name) in left_out:
             raise ValueError(f"column {name!r} cannot be used: {left_out[str(name)]}.")
-        first, *others = question.x
-        return explained(Question(question.table, (first,), question.y, tuple(others)), settings, frame_library(data))
+        first, *others = places["data"]
+        return explained(Question(table, (first,), places["target"], tuple(others)), settings, frame_library(data))
 
 
 def explained(question: Question, settings: Settings, backend: str = "pandas") -> Explanation:

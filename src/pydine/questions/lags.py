@@ -13,7 +13,7 @@ from pydine.answers.contrasts import correlations_of
 from pydine.answers.policy import warn_if_determined
 from pydine.answers.settings import CacheLike, Settings, is_integer
 from pydine.answers.watching import shown_in_notebooks
-from pydine.inputs.checks import check_nan_policy
+from pydine.inputs.checks import check_nan_policy, finite_rows
 from pydine.inputs.columns import Source
 from pydine.inputs.dependence import Dependence, codes_of, order_of
 from pydine.inputs.reading import read_question
@@ -81,7 +81,7 @@ def lagged_information(
     """
     asked = _checked("lags", lags, least=None)
     past = range(1, 1 + _count("condition_on_past", condition_on_past, 0))
-    series = _Series.read(data, clusters, time, nan_policy, [x, y, *_listed(given)])
+    series = _Series.read(data, clusters, time, nan_policy, {"x": [x], "y": [y], "given": _listed(given)})
     settings = Settings(base=base, n_jobs=n_jobs, cache=UnitCache.of(cache) or UnitCache()).seeded()
     known = [*((name, 0) for name in _listed(given)), *((y, lag) for lag in past)]
     everything = [*((x, lag) for lag in asked), (y, 0), *known]
@@ -141,7 +141,7 @@ def transfer_information(
     (True, True)
     """
     past = _checked("lags", range(1, 1 + _count("lags", lags, 1)) if is_integer(lags) else lags, least=1)
-    series = _Series.read(data, clusters, time, nan_policy, [x, y, *_listed(given)])
+    series = _Series.read(data, clusters, time, nan_policy, {"x": [x], "y": [y], "given": _listed(given)})
     settings = Settings(base=base, n_jobs=n_jobs, cache=UnitCache.of(cache) or UnitCache()).seeded()
     z = [(name, lag) for name in _listed(given) for lag in past]
     everything = [(x, 0), (y, 0), *((name, lag) for name in (x, y) for lag in past), *z]
@@ -178,23 +178,24 @@ class _Series:
     omit: bool
 
     @classmethod
-    def read(cls, data: Any, clusters: Any, time: Any, nan_policy: str, names: Sequence[Any]) -> _Series:
-        """Read the columns that are named."""
+    def read(cls, data: Any, clusters: Any, time: Any, nan_policy: str, sides: Mapping[str, Sequence[Any]]) -> _Series:
+        """Read the columns that each argument names."""
         check_nan_policy(nan_policy)
         if time is None or time is False:
-            raise ValueError("time must be True or say what orders the rows: lags have no meaning without it.")
+            raise ValueError("time must be True or the order of the rows: lags have no meaning without it.")
         source = Source.read(data)
-        block = source.select("data", list(dict.fromkeys(names)))
-        n = len(block.values)
-        if nan_policy == "raise" and not np.isfinite(block.values).all():
-            raise ValueError("data must hold finite numbers, but some are NaN; pass nan_policy='omit'.")
+        blocks = [source.select(label, list(names)) for label, names in sides.items() if names]
+        n = len(blocks[0].values)
+        finite_rows(blocks, omit=nan_policy == "omit")  # refuses what is missing
         codes = None if clusters is None else codes_of(clusters, source, n)
         order = np.lexsort((order_of(time, source, n), np.zeros(n) if codes is None else codes))
         Dependence(clusters, time).read(source, n, None)  # refuses what makes no series
-        kinds = {name: str(kind) for i, name in enumerate(block.names) if (kind := block.kind(i)) is not None}
-        columns = {
-            name: np.ascontiguousarray(column[order]) for name, column in zip(block.names, block.values.T, strict=True)
-        }
+        kinds, columns = {}, {}
+        for block in blocks:
+            for i, name in enumerate(block.names):
+                columns[name] = np.ascontiguousarray(block.values[order, i])
+                if (kind := block.kind(i)) is not None:
+                    kinds[name] = str(kind)
         return cls(columns, kinds, None if codes is None else codes[order], np.arange(n), nan_policy == "omit")
 
     def moved(self, name: Any, lag: int) -> FloatArray:

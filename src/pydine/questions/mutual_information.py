@@ -194,7 +194,7 @@ def pointwise_information(
     question = read_question(x, y, z, data=data, nan_policy=nan_policy, kinds=kinds, dependence=said)
     answer = fit(question, settings)
     if answer.verdict is not None:
-        raise ValueError(f"rows contribute nothing that differs between them, because {answer.verdict.reason}.")
+        raise ValueError(f"there is no pointwise information, because {answer.verdict.reason}.")
     sides = answer.shown.of("x").T, answer.shown.of("y").T
     information, positions = answer.information_of(question), question.table.positions
     left = answer.residuals(question)

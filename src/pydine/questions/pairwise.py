@@ -238,7 +238,7 @@ def fit_shard(
     """
     part, kept = Shard.read(shard), UnitCache.of(cache)
     if kept is None or kept.folder is None:
-        raise ValueError("cache must be a folder that all shards share, but there is none.")
+        raise ValueError("cache must be a folder that all shards share, but is None; pass one.")
     settings = Settings(base=base, n_jobs=n_jobs, cache=kept).seeded()
     is_rest = isinstance(given, str) and given == REST
     sample = sample_of(data, None, nan_policy)

@@ -68,7 +68,7 @@ def rows_needed(
     _check(power, alpha, statistic)
     if not _is_number(nats) or not 0.0 < float(nats) < math.inf:
         what = "estimate's information" if pilot else "information"
-        raise ValueError(f"{what} must be a number of nats above 0, but is {nats!r}; name the smallest that matters.")
+        raise ValueError(f"{what} must be a number of nats above 0, but is {nats!r}; pass the smallest that matters.")
     asked = power, dimensions, alpha, statistic
     ends = math.nan, math.nan
     if pilot is not None:
@@ -150,7 +150,7 @@ def _check(power: float, alpha: float, statistic: str) -> None:
         if not _is_number(value) or not 0.0 < value < 1.0:
             raise ValueError(f"{name} must be a number strictly between 0 and 1, but got {value!r}.")
     if alpha >= power:
-        raise ValueError(f"power must be above alpha, which no rows are needed for, but got {power!r} and {alpha!r}.")
+        raise ValueError(f"power must be above alpha, which needs no rows, but got {power!r} and {alpha!r}.")
     if statistic not in STATISTICS:
         raise ValueError(f"statistic must be {' or '.join(map(repr, STATISTICS))}, but got {statistic!r}.")
 

@@ -7,7 +7,7 @@ rest, rows must have all columns; with very many columns the rest is a selection
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -33,7 +33,7 @@ from pydine.inputs.dependence import Dependence
 from pydine.inputs.hints import hint_of
 from pydine.inputs.kinds import Kinds, as_said
 from pydine.inputs.presence import Presence
-from pydine.inputs.reading import read_question
+from pydine.inputs.reading import read_sides
 from pydine.inputs.table import Question, Table, copy_signature
 from pydine.nulls.pvalues import adjusted
 from pydine.questions.explanation import explained
@@ -127,11 +127,13 @@ def rank(
     backend = frame_library(data)
     data, targets = _with_target(data, target)
     said, source = Dependence(clusters, time, weights=weights), Source.read(data)
+    sides = {"features": features, "target": targets}
     if features is None:
         apart = said.names(source)
-        features = [name for name in source.names if name not in targets and str(name) not in apart]
+        every = [name for name in source.names if name not in targets and str(name) not in apart]
+        sides = {"data": every, "target": targets}  # as messages call them
     with one_thread():
-        asked = _read(data, features, targets, nan_policy, kinds or {}, said)
+        asked = _read(data, sides, nan_policy, kinds or {}, said)
         return _Work(asked, settings, alpha, progress, watch or unwatched, backend).ranking()
 
 
@@ -204,10 +206,9 @@ class _Questions:
         return {name: hint for name, hint in found.items() if hint}
 
 
-def _read(
-    data: Any, features: Sequence[Any], targets: Sequence[Any], nan_policy: str, kinds: Kinds, said: Dependence
-) -> _Questions:
+def _read(data: Any, sides: Mapping[str, Any], nan_policy: str, kinds: Kinds, said: Dependence) -> _Questions:
     """Read the columns: all together if no value is missing, otherwise each with the rows that it has."""
+    features, targets = sides.values()
     presence = Presence.read(data) if nan_policy == "omit" and not said.is_said else None
     if presence is not None:
         y = presence.named("target", list(targets))
@@ -217,9 +218,8 @@ def _read(
             presence = replace(presence, left_out={k: v for k, v in presence.left_out.items() if k in wanted})
             return _read_by_rows(presence, names, y, kinds)
     left_out: dict[str, str] = {}
-    whole = read_question(
-        features, targets, data=data, nan_policy=nan_policy, kinds=kinds, left_out=left_out, dependence=said
-    )
+    table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=kinds, left_out=left_out, dependence=said)
+    whole = Question(table, *places.values())
     alone = {name: Question(whole.table, (i,), whole.y) for name, i in zip(whole.names[0], whole.x, strict=True)}
     n, why = whole.table.n_samples, {name: f"it {reason}" for name, reason in left_out.items()}
     return _Questions(", ".join(whole.names[1]), alone, whole, n, n, why)
@@ -240,7 +240,9 @@ def _read_by_rows(presence: Presence, names: Sequence[str], target: Sequence[str
             data = presence.part([*some, *target], rows)
             known = as_said({name: kinds[name] for name in (*some, *target)}, said)
             y = [keys[name] for name in target]
-            return read_question([keys[name] for name in some], y, data=data, kinds=known)
+            sides = {"features": [keys[name] for name in some], "target": y}
+            table, places = read_sides(sides, data=data, kinds=known)
+            return Question(table, places["features"], places["target"])
 
     for rows, pairs in presence.parts({(i, i): (name, *target) for i, name in enumerate(names)}):
         for name in (names[i] for i, _ in pairs):
@@ -295,7 +297,7 @@ class _Work:
             if not alone:
                 raise
             of, count = ("given the rest", len(known)) if known else ("alone", len(alone))
-            why = f"Interrupted: {count} of {len(self.asked.alone)} columns {of} are known."
+            why = f"Interrupted: estimates {of} are known for {count} of {len(self.asked.alone)} columns."
             warnings.warn(why, UserWarning, stacklevel=level_of_caller())
             return replace(self._result(alone, known, screened), unfinished=why)
         gone = [name for name, answer in known.items() if answer.verdict is Verdict.NOTHING_LEFT]
@@ -317,7 +319,7 @@ class _Work:
         varying = {n: q for n, q in questions.items() if all(np.ptp(q.table.columns[i]) > 0.0 for i in (*q.x, *q.y))}
         alone = dict(zip(varying, self._answers(list(varying.values()), "at a first look"), strict=True))
         if alone:
-            said = f"A first look at {LOOK_ROWS:,} of {self.asked.n_rows:,} rows; all of them follow."
+            said = f"A first look at {LOOK_ROWS:,} of {self.asked.n_rows:,} rows; the full ranking follows."
             self.watch(replace(self._result(alone, {}, ()), unfinished=said))
 
     def _with_ties(self, ranking: Ranking) -> Ranking:
@@ -410,7 +412,7 @@ class _Work:
 def _explained(asked: _Questions, settings: Settings, screened: Sequence[str], backend: str, name: str) -> Explanation:
     """Why a column of a ranking tells what it does given the rest."""
     if name not in asked.alone:
-        raise ValueError(f"{name!r} is not among the columns of the ranking; they are {', '.join(asked.alone)}.")
+        raise ValueError(f"{name!r} is not among the columns of the ranking, which are {', '.join(asked.alone)}.")
     if asked.whole is None or name not in asked.whole.names[0]:
         raise ValueError(
             f"what {name!r} tells given the rest cannot be computed: {asked.why_no_rest or 'it is constant'}"

@@ -104,7 +104,7 @@ def write_model(path: str | os.PathLike[str], parameters: Mapping[str, Any], lea
     for name, value in parameters.items():
         if not _is_plain(value):
             raise ValueError(
-                f"{name} must be a number, a text or None to be saved, but is a {type(value).__name__}; "
+                f"{name} must be a number, a string or None to be saved, but is a {type(value).__name__}; "
                 f"change it with set_params({name}=...), which leaves what was learned as it is."
             )
     content = MODEL.to_bytes({"parameters": dict(parameters), "learned": dict(learned)}, pydine=__version__)

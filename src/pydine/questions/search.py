@@ -190,7 +190,7 @@ class TableTest(SearchTest):
         """Where the column is that the data call so."""
         if name not in self._places:
             raise ValueError(
-                f"the search asks for the column {name!r}, which the data of the test do not have; give both the same "
+                f"the search asks for the column {name!r}, which the data of the test do not have; pass both the same "
                 "data."
             )
         return self._places[name]

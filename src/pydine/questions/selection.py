@@ -323,10 +323,10 @@ def read_target(y: NDArray[Any], target: str) -> tuple[FloatArray, Kind]:
         values, codes = np.unique(y if numbers is None else numbers, return_inverse=True)
     except TypeError:
         raise ValueError(
-            "y must hold numbers, or labels of one type, but holds objects that have no order; make them text."
+            "y must hold numbers, or labels of one type, but holds objects that have no order; convert them to text."
         ) from None
     if len(values) < 2:
-        raise ValueError(f"y must vary, but is {values[0]} in all {len(y)} rows; pass a y that does.")
+        raise ValueError(f"y must vary, but is {values[0]} in all {len(y)} rows; pass another y.")
     if target == "numbers" and numbers is None:
         raise ValueError("y must hold numbers for target='numbers', but holds labels; pass target='classes'.")
     few_integers = y.dtype.kind in "iu" and len(values) <= MOST_CLASSES

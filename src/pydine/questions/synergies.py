@@ -14,7 +14,7 @@ from pydine.inputs.angles import around
 from pydine.inputs.columns import Source
 from pydine.inputs.dependence import Dependence
 from pydine.inputs.kinds import MOST_LEVELS, Kind, Kinds
-from pydine.inputs.reading import read_question
+from pydine.inputs.reading import read_sides
 from pydine.inputs.table import Question, Table
 from pydine.latents.scores import ScoreMap
 from pydine.nulls.pvalues import adjusted
@@ -86,13 +86,15 @@ def synergies(
         raise ValueError(f"most must be an integer of at least 1, but got {most!r}.")
     settings = Settings(base=base, random_state=random_state, n_jobs=n_jobs, cache=UnitCache.of(cache)).seeded()
     settings, said = replace(settings, cache=settings.cache or UnitCache()), Dependence(clusters, time, weights=weights)
+    sides = {"features": features, "target": target}
     if features is None:
         source = Source.read(data)
         apart = {str(target), *said.names(source)}
-        features = [name for name in source.names if str(name) not in apart]
-    whole = read_question(features, target, data=data, nan_policy=nan_policy, kinds=kinds, left_out={}, dependence=said)
+        sides = {"data": [name for name in source.names if str(name) not in apart], "target": target}
+    table, places = read_sides(sides, data=data, nan_policy=nan_policy, kinds=kinds, left_out={}, dependence=said)
+    whole = Question(table, *places.values())
     if len(whole.x) < 2:
-        raise ValueError(f"data must have at least two columns to pair beside {target!r}, but has {len(whole.x)}.")
+        raise ValueError(f"data must have at least two columns to pair besides {target!r}, but has {len(whole.x)}.")
     alone = replace(settings, n_jobs=1)
 
     def ask(pair: tuple[int, int]) -> Interaction:

@@ -123,7 +123,7 @@ def wide_information(
     variables = read_variables(data if sample is None else sample.columns, given, None, nan_policy, kinds, said)
     _check_kinds(variables)
     if sample is not None and not sample.is_whole:
-        warn_sampled("the pairs rest", sample, "pairwise_information, and a frame in memory is compared whole")
+        warn_sampled("the pairs rest", sample, "pairwise_information; a frame in memory is used whole")
     workshop = settings.workshop(variables.table)
     names, n_samples = list(variables.members), variables.table.n_samples
     positions = [variables.members[name][0] for name in names]
@@ -180,7 +180,7 @@ def _check_kinds(variables: Variables) -> None:
         if table.kind(i).is_around:
             raise ValueError(
                 f"wide_information compares continuous and ordinal columns, but {name!r} is an angle; leave it out, "
-                "or ask pairwise_information about it."
+                "or use pairwise_information."
             )
     labels = [
         name
@@ -191,7 +191,7 @@ def _check_kinds(variables: Variables) -> None:
         more = f" and {len(labels) - 1:,} others are" if len(labels) > 1 else " is"
         raise ValueError(
             f"wide_information compares continuous and ordinal columns, but {labels[0]!r}{more} nominal; "
-            "leave them out, or ask pairwise_information about them."
+            "leave them out, or use pairwise_information."
         )
 
 

@@ -38,11 +38,11 @@ def found_causes(columns: Mapping[str, FloatArray], settings: Mapping[str, Any])
 def causes(graph: CausalGraph, target: str) -> str:
     """A sentence and a figure of a causal graph; edges of the target are stressed."""
     if not graph.edges:
-        return "<p>No causes were found: no two columns are joined once small sets of others are known.</p>"
+        return "<p>No edges were found: no two columns stay dependent once small sets of others are known.</p>"
     directed = sum(edge.kind == "directed" for edge in graph.edges)
     lead = (
-        f"<p>{len(graph.edges):,} pairs are joined whatever small sets of others are given (the PC algorithm at "
-        f"{graph.alpha:g}); {directed:,} of them have a direction. {shown(graph.legend)}</p>"
+        f"<p>{len(graph.edges):,} pairs stay joined whatever small sets of others are given (the PC algorithm at "
+        f"level {graph.alpha:g}); {directed:,} of them have a direction. {shown(graph.legend)}</p>"
     )
     return lead + _drawn(graph, target)
 

@@ -183,10 +183,10 @@ def _labels(name: str, values: FloatArray, kind: Kind, frame: Frame, copy_of: st
 def _taken_together(codes: FloatArray, counts: NDArray[np.intp]) -> list[str]:
     """What becomes of labels with few rows, from the codes (n,) and the number of rows of each label."""
     if is_thin(codes):
-        return [f"labels have {counts.mean():.1f} rows each, and are drawn towards each other"]
+        return [f"labels have {counts.mean():.1f} rows each, and their estimates are shrunk towards each other"]
     places = list(pooled(codes)[1].values())
     n_rare = places.count(max(places))
-    return [f"{n_rare} labels with fewer than {FEW_ROWS} rows are taken together"] if n_rare > 1 else []
+    return [f"{n_rare} labels with fewer than {FEW_ROWS} rows are pooled"] if n_rare > 1 else []
 
 
 def moment(value: float, clock: str) -> str:

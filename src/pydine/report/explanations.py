@@ -35,12 +35,12 @@ def _fold(why: Explanation, adjusted: float, alpha: float) -> str:
             f'<td class="number">{low:.3f} to {high:.3f}</td><td class="number">{pvalue(step.pvalue)}</td></tr>'
         )
     head = (
-        '<thead><tr><th scope="col">known</th><th scope="col" class="number">left, nats</th>'
+        '<thead><tr><th scope="col">given</th><th scope="col" class="number">left, nats</th>'
         '<th scope="col" class="number">95% interval</th><th scope="col" class="number">p</th></tr></thead>'
     )
     said = " ".join(shown(sentence) for sentence in (why.summary, why.beside_line) if sentence)
     if why.steps[-1].pvalue <= alpha:
-        said += f" Adjusted for all columns of the ranking, p = {pvalue(adjusted)}: it is not detected."
+        said += f" Adjusted for all columns of the ranking, p = {pvalue(adjusted)}: not detected."
     table = f'<div class="scroll"><table>{head}<tbody>{rows}</tbody></table></div>'
     return f"<p>{said}</p>{table}{_partial_plot(why)}"
 
@@ -56,7 +56,7 @@ def _partial_plot(why: Explanation) -> str:
         f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="partial plot" '
         f'fill="currentColor" fill-opacity="0.5">{dots}</svg>'
         f'<figcaption class="legend">Across: {name(why.name)}, {x.min():.4g} to {x.max():.4g}; up: {name(why.target)}, '
-        f"{y.min():.4g} to {y.max():.4g}; each less what the others predict of it.</figcaption></figure>"
+        f"{y.min():.4g} to {y.max():.4g}; both are residuals given the others.</figcaption></figure>"
     )
 
 

@@ -142,7 +142,7 @@ def histogram(counts: NDArray[np.intp], label: str, *, small: bool = False) -> s
         )
     )
     outside = int(((counts < low) | (counts > high)).sum())
-    told = f"{label}: {outside} of {bins} bars outside the band that holds each with probability 0.95"
+    told = f"{label}: {outside} of {bins} bars outside the band that covers each with probability 0.95"
     kind = "pit small" if small else "pit"
     return (
         f'<svg class="{kind}" viewBox="0 -1 {width} {height}" role="img" aria-label="{told}">'

@@ -134,7 +134,7 @@ def make_report(
             "alpha": f"{alpha:g}",
             "seed": str(seed),
             "confidence of intervals": f"{LEVEL:.0%}",
-            "rows": words or "taken to be independent of each other",
+            "rows": words or "assumed to be independent",
         },
         provenance=provenance or Provenance(),
         sampling=words,
@@ -232,13 +232,13 @@ def _graph(
 ) -> tuple[PairwiseInformation | None, bool, str]:
     """Every pair given all other columns; whether by partial correlations; and, if there is no graph, why."""
     if len(columns) < 3:
-        return None, False, "It takes three different columns or more: with two there is nothing else to be given."
+        return None, False, "It needs three columns that are not copies: with two there is nothing to condition on."
     if len(columns) > MOST_IN_GRAPH:
         return (
             None,
             False,
             (
-                f"It is left out with more than {MOST_IN_GRAPH} columns. Choose columns with --column, or ask pydine "
+                f"It is left out with more than {MOST_IN_GRAPH} columns. Choose columns with --column, or use pydine "
                 "graph, which looks for small sets that make columns independent."
             ),
         )
@@ -248,7 +248,7 @@ def _graph(
         return None, False, f"{why}: choose columns with --column."
     if len(columns) > MOST_ASKED_IN_GRAPH:
         graph = partial_correlations(columns, kinds)
-        few = f"It cannot be computed: {n} rows have all {len(columns)} columns, which is too few."
+        few = f"It cannot be computed: only {n} rows have all {len(columns)} columns."
         return graph, True, few if graph is None else ""
     try:
         # p-values are the same with every base, and the width of an edge is that of the plainest.
@@ -300,7 +300,7 @@ def _with_row(pairs: PairwiseInformation, target: str, answers: Mapping[str, Ans
 def _given_rest(columns: Mapping[str, FloatArray], target: str, work: _Work) -> _Rest:
     """What every column tells about the target given the others."""
     if len(columns) < 3:
-        return _Rest({}, why="There is no third column that could be given.")
+        return _Rest({}, why="There is no third column to condition on.")
     try:
         ranking = rank(
             columns,

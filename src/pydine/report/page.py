@@ -38,7 +38,7 @@ SHOWN_RANKS = 25
 SHOWN_COLUMNS = 25
 LONGEST_RANKED = 20  # letters of a name beside its strip: beginnings and ends are what differs
 FEW_ROWS = "There are too few rows to hold some out."
-ONLY_LABELS = "The other columns are nominal, and a flow is not given those here."
+ONLY_LABELS = "The other columns are nominal, and this flow takes no nominal ones."
 P_ALONE = '<th scope="col" class="number wide">p</th>'
 KINDS = {Kind.CONTINUOUS: "continuous", Kind.ORDINAL: "ordinal", Kind.NOMINAL: "nominal"}
 KINDS |= {Kind.ANGLE: "angle", Kind.CYCLE: "cycle"}
@@ -201,7 +201,7 @@ def _facts(report: Report) -> str:
     facts = [
         (f"{report.n_samples:,}", "rows used" if report.n_samples < report.n_rows else "rows"),
         (f"{len(report.columns):,}", "columns used" if report.left_out else "columns"),
-        (f"{found:,}", f"of {total:,} pairs depend"),
+        (f"{found:,}", f"of {total:,} pairs show dependence"),
     ]
     asked = [row for row in report.ranking if row.given_rest]
     if asked:
@@ -223,8 +223,8 @@ def _columns(report: Report) -> str:
         '<thead><tr><th scope="col">column</th><th scope="col" class="wide">kind</th>'
         '<th scope="col" class="wide">values</th><th scope="col" class="ends">min · <span class="wide">quartiles</span>'
         '<span class="narrow">median</span> · max, or labels</th>'
-        '<th scope="col" class="number wide">different</th>'
-        '<th scope="col" class="number wide">missing</th><th scope="col">what to know</th></tr></thead>'
+        '<th scope="col" class="number wide">distinct</th>'
+        '<th scope="col" class="number wide">missing</th><th scope="col">remarks</th></tr></thead>'
     )
     rows = f"{report.n_rows:,} rows in the file"
     if report.n_samples < report.n_rows:
@@ -232,7 +232,7 @@ def _columns(report: Report) -> str:
     if report.n_complete < report.n_samples:
         rows += f", {report.n_complete:,} with all columns"
     out = f"{len(report.left_out):,} left out" if report.left_out else "none left out"
-    out += "; those with a remark are first" if many else ""
+    out += "; those with remarks come first" if many else ""
     lead = f"<p>{rows}. {len(report.columns):,} columns are used, {out}.{missing_together(report)}</p>"
     return lead + _long_table(head, [*lost, *used], SHOWN_COLUMNS, "columns")
 
@@ -244,8 +244,8 @@ def _has_remarks(column: Column, target: str) -> bool:
 def _column(column: Column, report: Report) -> str:
     notes = [shown(concern) for concern in column.concerns]
     if column.copy_of is not None:
-        how = "a strictly monotone function of" if column.kind.is_continuous else "one to one with"
-        notes.insert(0, f"{how} {name(column.copy_of)}: left out where the rest is given")
+        how = "a strictly monotone function of" if column.kind.is_continuous else "one-to-one with"
+        notes.insert(0, f"{how} {name(column.copy_of)}: left out of the rest")
     if column.name == report.target:
         notes.insert(0, "<strong>the target</strong>")
     ends = _apart(_common(column) if column.is_labels else _spread(column))
@@ -319,7 +319,7 @@ def _ranking(report: Report) -> str:
         given = f"the {len(report.screened) - 1} of {len(report.ranking) - 1:,} other columns that tell most"
     keys = '<span class="strip key"><b class="alone"></b></span> alone '
     keys += f'<span class="strip key"><b class="rest"></b></span> given {given}; ' if with_rest else ""
-    grey = "Grey: not detected; there may be as much as the bar reaches."
+    grey = "Grey: not detected; the bar shows how much there may be."
     legend = f'<p class="legend">Nats. {keys}bars are 95% intervals. {grey}</p>'
     return why + legend + _long_table(head, rows, SHOWN_RANKS, "columns", "ranking") + explanations(report)
 
@@ -353,13 +353,13 @@ def _graph(report: Report, order: list[int]) -> str:
     around = [within[position] for position in order if position in within]
     edges = int((report.graph.adjusted_pvalues[report.graph.pairs] <= report.alpha).sum())
     total = len(report.graph.pairs[0])
-    how = ", as far as lines in normal scores and shares of labels tell" if report.is_linear_graph else ""
+    how = ", by linear relations of normal scores and labels only" if report.is_linear_graph else ""
     if not edges:
-        return f"<p>Among {total:,} pairs no dependence was found once all the other columns are known{how}.</p>"
+        return f"<p>No dependence was detected in {total:,} pairs given all the other columns{how}.</p>"
     lead = (
-        f"<p>{edges:,} of {total:,} pairs {'depends' if edges == 1 else 'depend'} on each other once all the "
-        f"other columns are known{how}. The wider the line, the more is left; lines of the target are coloured. "
-        "Columns that are close in the matrix are neighbours here.</p>"
+        f"<p>Dependence was detected in {edges:,} of {total:,} pairs given all the other columns{how}. The wider the "
+        "line, the more information; edges of the target are coloured. Columns that are close in the matrix are "
+        "neighbours here.</p>"
     )
     drawn = lead + figures.graph(report.graph, around, positions, report.target, report.alpha)
     return drawn if report.causes is None else drawn + causes(report.causes, report.target)
@@ -373,15 +373,15 @@ def _fits(report: Report) -> str:
     target = report.fits[0]
     given = f"{len(target.context):,} other column{'s' if len(target.context) > 1 else ''}"
     if is_partial(target, report):
-        given = f"the {len(target.context):,} columns that tell most about it, nominal ones aside"
+        given = f"the {len(target.context):,} columns that tell most about it, except nominal ones"
     kind = next(column.kind for column in report.columns if column.name == target.name)
-    blurred = " Equal values were spread out, which blurs what is said of an ordinal column."
+    blurred = " Tied values were spread out, which blurs the results for an ordinal column."
     spread = blurred if kind is Kind.ORDINAL else ""
     lead = (
         f"<p>{target.n_rows:,} rows were divided into {target.n_parts} parts, and each part was predicted by "
-        f"flows that had seen the others only. {name(target.name)} was given {given}.{spread}</p>"
+        f"flows fitted to the others. {name(target.name)} was predicted from {given}.{spread}</p>"
     )
-    thirds = ("lowest third expected", "middle third", "highest third expected")
+    thirds = ("lowest third predicted", "middle third", "highest third predicted")
     panels = [("all rows", target.histogram), *zip(thirds, target.by_third, strict=True)]
     pits = "".join(
         f"<figure>{figures.histogram(counts, label)}<figcaption>{label}</figcaption></figure>"
@@ -391,13 +391,13 @@ def _fits(report: Report) -> str:
         '<thead><tr><th scope="col">column, given the others</th><th scope="col" class="number wide">marginal</th>'
         '<th scope="col" class="number wide">linear</th><th scope="col" class="number wide">flow</th>'
         '<th scope="col" class="number">flow − marginal</th><th scope="col" class="number">flow − linear</th>'
-        '<th scope="col" class="wide">PIT</th><th scope="col" class="wide">made of</th></tr></thead>'
+        '<th scope="col" class="wide">PIT</th><th scope="col" class="wide">models</th></tr></thead>'
     )
     table = _long_table(head, [_fit(fit) for fit in report.fits], len(report.fits), "columns")
     return (
-        f'{lead}<h3>Where unseen rows of {name(target.name)} fell</h3><div class="pits">{pits}</div>'
-        '<p class="legend">Level bars within the band: the flow knows how unsure it is. The thirds are by what a '
-        "linear model expects of a row.</p><h3>Held-out log-likelihood, nats a row</h3>"
+        f'{lead}<h3>Where held-out rows of {name(target.name)} fell</h3><div class="pits">{pits}</div>'
+        '<p class="legend">Level bars within the band: the flow is calibrated. The thirds are by what a '
+        "linear model predicts for a row.</p><h3>Held-out log-likelihood, nats per row</h3>"
         f"{table}"
     )
 
@@ -435,8 +435,8 @@ def _reproduce(report: Report) -> str:
     rows = "".join(f'<tr><th scope="row">{key}</th><td>{value}</td></tr>' for key, value in facts.items())
     parts.append(f'<table class="facts"><tbody>{rows}</tbody></table>')
     parts.append(
-        "<p>The same file, seed and version give the same numbers, on any number of threads. The numbers of the matrix "
-        "are those of <code>pydine matrix</code>, those given the rest of <code>pydine matrix --given rest</code>; "
-        "<code>--csv</code> prints them all.</p>"
+        "<p>The same file, seed and version give the same results, on any number of threads. The matrix is that of "
+        "<code>pydine matrix</code>, the graph that of <code>pydine matrix --given rest</code>; <code>--csv</code> "
+        "prints all pairs.</p>"
     )
     return "".join(parts)

@@ -40,35 +40,33 @@ def trust(report: Report) -> list[str]:
     if copies:
         original = next(iter(copies.values()))
         said = f"is a copy of {name(original)}" if len(copies) == 1 else "are copies of other columns"
-        sentences.append(f"{_names([*copies])} {said}, and left out where the rest is given.")
+        sentences.append(f"{_names([*copies])} {said}, and left out of the rest.")
     if report.n_complete < report.n_samples:
         sentences.append(
-            f"Values are missing: figures alone use the rows that have both columns, figures given the rest the "
+            f"Values are missing: estimates for a pair use the rows that have both columns, those given the rest the "
             f"{report.n_complete:,} of {report.n_samples:,} rows that have all."
         )
     if report.n_complete < ROWS_PER_COLUMN * len(report.columns):
-        sentences.append(
-            "There are few rows for so many columns: what is left given the rest tends to come out too low."
-        )
+        sentences.append("There are few rows for so many columns: estimates given the rest tend to be too low.")
     unclear = [row.name for row in report.ranking if _is_unclear(row.given_rest)]
     if unclear:
         sentences.append(
-            f"Of what {_names(unclear)} {'adds' if len(unclear) == 1 else 'add'}, estimate and test say different "
-            "things: the rows are too few to tell."
+            f"Estimate and test disagree on what {_names(unclear)} {'adds' if len(unclear) == 1 else 'add'}: there are "
+            "too few rows to decide."
         )
     if not report.sampling and (hidden := _undetected(report)):
         sentences.append(hidden)
     if report.sampling:
-        sentences.append(f"Errors and p-values allow for how rows were sampled: {report.sampling}.")
+        sentences.append(f"Standard errors and p-values allow for how rows were sampled: {report.sampling}.")
     else:
         sentences.append(
-            "Rows are taken to be independent of each other: pass <code>--clusters</code> if some belong together, "
-            "<code>--time</code> if they follow each other."
+            "Rows are assumed to be independent: pass <code>--clusters</code> if some belong together, "
+            "<code>--time</code> if they form a time series."
         )
     sentences.append(
-        "p-values are adjusted for all columns of the ranking, all pairs of the matrix and all pairs of the graph: of "
-        f"what each says is found, about {report.alpha:.0%} may be chance. Finding no dependence does not "
-        "prove that there is none, and no figure proves a cause."
+        "p-values are adjusted for all columns of the ranking, all pairs of the matrix and all pairs of the graph: in "
+        f"each, about {report.alpha:.0%} of what is detected may be due to chance. Dependence that is not detected may "
+        "still exist, and none of this proves a cause."
     )
     return sentences
 
@@ -90,8 +88,8 @@ def _undetected(report: Report) -> str:
     if not found:
         return ""
     return (
-        f"Where nothing was found, less than {enumeration(found)} may still be there: in four of five samples, a "
-        "single test finds as much."
+        f"Where nothing was detected, there may still be up to {enumeration(found)}: a single test detects that much "
+        "in four of five samples."
     )
 
 
@@ -146,21 +144,21 @@ def _of_pairs(report: Report) -> str:
     matrix = report.matrix
     count, total = int((matrix.adjusted_pvalues[matrix.pairs] <= report.alpha).sum()), len(matrix.pairs[0])
     if not count:
-        return f"Among {total:,} pairs of columns no dependence was found."
+        return f"No dependence was detected in {total:,} pairs of columns."
     i, j = matrix.pairs[0][0], matrix.pairs[1][0]
     strongest = f"{name(matrix.names[i])} and {name(matrix.names[j])}"
     if np.isinf(matrix.values[i, j]):
         most = f"{strongest} are functions of each other"
     else:
         most = f"the strongest link is between {strongest} ({nats(float(matrix.values[i, j]))} nats)"
-    pairs = "pair of columns depends" if total == 1 else f"of {total:,} pairs of columns depend"
-    return f"<strong>{count:,}</strong> {pairs} on each other; {most}."
+    pairs = "pair" if total == 1 else f"of {total:,} pairs"
+    return f"Dependence was detected in <strong>{count:,}</strong> {pairs} of columns; {most}."
 
 
 def _of_ranking(report: Report) -> str:
     found = [row for row in report.ranking if row.alone.adjusted <= report.alpha]
     if not found:
-        return f"On its own, no column was found to tell anything about {name(report.target)}."
+        return f"No information about {name(report.target)} was detected in any column on its own."
     top = [f"{name(row.name)} ({nats(row.alone.value)} nats)" for row in found[:3]]
     whose, verb = ("its", "tells") if len(top) == 1 else ("their", "tell")
     many = "" if len(found) <= 3 else f", of {len(found):,} that are informative"
@@ -174,10 +172,10 @@ def _of_rest(report: Report) -> str:
     if not found:
         told = any(row.alone.adjusted <= report.alpha for row in asked)
         why = ": they can stand in for each other" if told else " either"
-        return f"{given}, no column was found to add anything{why}."
+        return f"{given}, nothing was detected in any column{why}."
     verb = "adds" if len(found) == 1 else "add"
     others = len(asked) - len(found)
-    rest = f"; for the other {others:,} nothing was found" if others > 1 else "; for the other one nothing was found"
+    rest = f"; nothing was detected for the other {others:,}" if others > 1 else "; nothing was detected for the other"
     return f"{given}, {_names(found)} still {verb} something{rest if others else ''}."
 
 
@@ -208,72 +206,66 @@ def _of_fit(fit: FlowFit, report: Report) -> str:
     is_one, some = len(fit.context) == 1, is_partial(fit, report)
     given = _names(fit.context) if is_one or some else "the others"
     if gain.value <= CLEAR * gain.standard_error:
-        return (
-            f"On rows that it has not seen, the flow of {name(fit.name)} given {given} predicts no better than without."
-        )
+        return f"On held-out rows, the flow of {name(fit.name)} given {given} predicts no better than without."
     if beyond.value > CLEAR * beyond.standard_error:
         compared = f", {nats(beyond.value)} more than a linear model"
     elif beyond.value < -CLEAR * beyond.standard_error:
         compared = f", {nats(-beyond.value)} less than a linear model: the flow fits badly here"
     else:
-        compared = ", and a linear model does as well"
+        compared = ", as does a linear model"
     who = f"{given} predicts" if is_one else f"Together {given if some else 'the other columns'} predict"
-    return (
-        f"{who} {name(fit.name)} better by {nats(gain.value)} nats a row, on rows that the flow has not seen{compared}."
-    )
+    return f"{who} {name(fit.name)} better by {nats(gain.value)} nats per row, on held-out rows{compared}."
 
 
 MEANINGS = {
     "Information (nats)": """
 How much knowing one column reduces the uncertainty about another, whatever the shape of the dependence. Zero means
-none; there is no upper end. One bit is 0.693 nats. To get a feeling for it: jointly normal columns with a correlation
+none; there is no upper limit. One bit is 0.693 nats. For a sense of scale: jointly normal columns with a correlation
 of 0.1, 0.3, 0.5 and 0.9 share 0.005, 0.047, 0.144 and 0.830 nats. An estimate may be slightly negative where there is
 no information, since it scatters around zero; read it as none.""",
     "Interval": """
-The range that holds the true information in about 95 of 100 such samples, cut off at zero. It covers the chance of
-sampling and, as far as the rows show it, what the flows have not learned yet. With few rows and sharp shapes or many
-given columns that may not show: then the truth tends to lie above.""",
+A 95% confidence interval, cut off at zero: it covers the true information in about 95 of 100 such samples. It allows
+for sampling error and, as far as the rows show it, for what the flows have not learned yet. With few rows and sharp
+shapes or many given columns, that may not show: then the truth tends to lie above.""",
     "p-value, adjusted": """
 How often independent columns would look at least this dependent by chance. Among many tests some small p-values are
 expected by chance alone; adjusted ones (Benjamini and Hochberg; for all columns of the ranking, for all pairs of the
-matrix, and for all pairs of the graph) allow for it: of all that has an adjusted p-value of at most 0.05, about 5% is
-expected to be false. A large p-value does not prove
-independence.""",
+matrix, and for all pairs of the graph) allow for it: of all findings with an adjusted p-value of at most 0.05, about 5%
+are expected to be false. A large p-value does not prove independence.""",
     "Correlation scale": """
 The correlation that jointly normal columns would have with so much information: from 0 for none to 1 for a function.
-It has no sign, and counts bends and changing spread as much as lines: where it is much larger than the rank correlation
-(Spearman), there is more than a monotone trend.""",
+It has no sign, and counts curvature and changing spread as much as lines: where it is much larger than the rank
+correlation (Spearman), there is more than a monotone trend.""",
     "Given the rest": """
-The information that is left between two columns once all other columns of the table are known. Zero given the rest,
-but not alone: the others carry it. Columns that can stand in for each other all have little left given the rest,
+The information that is left between two columns once all other columns of the table are known. If it is zero given the
+rest but not alone, the others carry it. Columns that can stand in for each other all have little left given the rest,
 although together they matter: leave one out and look again.""",
     "The graph": """
-Columns are joined if dependence was found between them given all the others: by flows with up to 12 columns, by partial
-correlations of normal scores and labels, which see lines and shares only, with more. An edge has no direction and does
-not prove a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the
+Columns are joined if dependence was detected between them given all the others: by flows with up to 12 columns; with
+more, by partial correlations of normal scores and labels, which see only linear relations. An edge has no direction and
+does not prove a cause: a common effect of two columns joins them as well, and so does a common cause that is not in the
 table. With up to 12 columns a second picture has arrows: what <code>pydine graph</code> finds, which looks for small
 sets that make columns independent.""",
     "Latent space": """
-Each column is mapped, in order, onto a normal distribution, so that skew, units and outliers are gone and only the
-dependence is left to see: a straight cloud is all that a correlation knows, while bends, rings, wedges and clusters
-are more than it tells. Such maps lose no information.""",
+Each column is mapped monotonically onto a normal distribution, so that skew, units and outliers are gone and only the
+dependence is left: a correlation captures a straight cloud, but not curves, rings, wedges and clusters. Such maps lose
+no information.""",
     "Base": """
-What was fitted in the latent space. <i>Gaussian</i>: correlation is all there is. <i>Student</i>: extremes come
-together more often than that. <i>Mixture</i> and <i>flow</i>: a shape of its own. Rows that were held out decide. With
-nominal and ordinal columns: a <i>table</i> of shares, or <i>mixed</i> with models that know the order of an ordinal
-one.""",
+What was fitted in the latent space. <i>Gaussian</i>: correlation is all there is. <i>Student</i>: extremes occur
+together more often than that. <i>Mixture</i> and <i>flow</i>: any other shape. Held-out rows decide. With nominal and
+ordinal columns: a contingency <i>table</i>, or <i>mixed</i>, with models that use the order of an ordinal one.""",
     "Kinds of column": """
-<i>Continuous</i> values hardly repeat. <i>Ordinal</i> ones have an order and repeat: counts, grades, numbers of which
-many are equal. <i>Nominal</i> ones have no order: text, yes and no, whatever has two values. A wrong kind is corrected
-with <code>--kind</code>, such as <code>--kind code=nominal</code>.
+<i>Continuous</i> values hardly repeat. <i>Ordinal</i> ones have an order and repeat: counts, grades, numbers with many
+ties. <i>Nominal</i> ones have no order: text, yes or no, anything with two values. Correct a wrong kind with
+<code>--kind</code>, such as <code>--kind code=nominal</code>.
 """,
     "Held-out likelihood": """
-How well models predict rows that they have not seen, in nats a row: one that ignores the other columns (marginal), a
-linear regression on normal scores, and the flow. What the flow gains over the marginal model is the information that
-the others have about the column, as far as these rows confirm it; what it gains over the linear one is curvature,
-changing spread and interactions.""",
+How well models predict held-out rows, in nats per row: one that ignores the other columns (marginal), a linear
+regression on normal scores, and the flow. What the flow gains over the marginal model is the information that the
+others have about the column, as far as these rows confirm it; what it gains over the linear one is curvature, changing
+spread and interactions.""",
     "PIT histogram": """
-Where each unseen row fell in the distribution that the flow expected for it (the probability integral transform). If
-the flow fits, every place is as likely: the bars are level, and nearly all end within the band. A hump says that the
-flow is too unsure, a valley that it is too sure, a slope that it is off to one side.""",
+Where each held-out row fell in the distribution that the flow predicted for it (the probability integral transform). If
+the flow fits, every place is equally likely: the bars are level, and nearly all end within the band. A hump shows that
+the flow is underconfident, a valley that it is overconfident, a slope that it is biased.""",
 }

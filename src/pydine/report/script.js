@@ -467,7 +467,7 @@
     const matches = data.names.map((name) => name.toLowerCase().includes(wanted));
     const some = sorted.filter(([i, j]) => matches[i] || matches[j]);
     at("table-count").textContent =
-      some.length > SHOWN ? `${some.length.toLocaleString("en")} pairs; the ${SHOWN} with most information are shown.` : `${some.length} pairs.`;
+      some.length > SHOWN ? `${some.length.toLocaleString("en")} pairs; the ${SHOWN} with the most information are shown.` : `${some.length} pairs.`;
     at("table-rows").replaceChildren(...some.slice(0, SHOWN).map(([i, j]) => row(i, j)));
   }
   function row(i, j) {

@@ -165,7 +165,7 @@ class Difference(Contrast):
         if not self.pvalue <= alpha:
             return f"{self.labels[0]} and {self.labels[1]} cannot be told apart"
         more = self.labels[0 if self.value > 0.0 else 1]
-        return f"{more} tells more" if self.is_paired else f"more is told in {more}"
+        return f"{more} tells more" if self.is_paired else f"more information in {more}"
 
     @property
     def row_counts(self) -> str:
@@ -203,5 +203,5 @@ class Difference(Contrast):
         low, high = self.confidence_interval()
         lines = [f"95% interval {low:.3f} to {high:.3f} nats, p = {pvalue_text(self.pvalue)}; {self.verdict()}"]
         lines += [f"{expression(e.names)} = {figure(e.value, e.standard_error, 'nats')}" for _, e in self._parts()]
-        title = f"{self.labels[0]} less {self.labels[1]}, {self.row_counts}"
+        title = f"{self.labels[0]} minus {self.labels[1]}, {self.row_counts}"
         return card(title, figure(self.value, self.standard_error, "nats"), lines)

@@ -222,7 +222,7 @@ class InformationEstimate(Record):
         if not isinstance(parts, Mapping) or parts.get("learning", 0.0) <= parts["sampling"]:
             return ""
         return (
-            "Most of the uncertainty is in what has not been learned yet: more rows"
+            "Most of the uncertainty is about what has not been learned yet: more rows"
             f"{', or fewer columns in z,' if self.dimensions[2] > 1 else ''} would help."
         )
 
@@ -239,7 +239,7 @@ class InformationEstimate(Record):
         matplotlib Axes
         """
         if self.points is None:
-            raise ValueError("this estimate holds no rows to draw; plot what pydine.mutual_information returns.")
+            raise ValueError("this estimate holds no rows to plot; plot one that pydine.mutual_information returns.")
         return self.points(self).plot(axes, units=units)
 
     def __repr__(self) -> str:
@@ -249,11 +249,11 @@ class InformationEstimate(Record):
         if known:
             low, high = self.confidence_interval(0.95)
             is_open = high == math.inf and self.value < math.inf
-            beyond = f", open above as {self.n_samples} rows show no sharper shape" if is_open else ""
+            beyond = f", open above because {self.n_samples} rows can show no sharper shape" if is_open else ""
             parts.append(f"95% interval [{low:.3f}, {high:.3f}]{beyond}")
         dropped = f" ({self.n_dropped} rows dropped)" if self.n_dropped else ""
         gain = self.details.get("gain_over_gaussian")
-        more = f" ({gain:.3f} nats more than a Gaussian one sees)" if self.base != "gaussian" and gain else ""
+        more = f" ({gain:.3f} nats more than by the Gaussian base)" if self.base != "gaussian" and gain else ""
         parts += [
             f"{self.base} base{more}",
             f"n = {self.n_samples}{dropped}",
@@ -333,13 +333,13 @@ class PointwiseInformation(Record):
         if units not in (*kept, "both"):
             raise ValueError(f"units must be 'scores', 'original', 'partial' or 'both', but got {units!r}.")
         if kept[own if units == "both" else units] is None:
-            why = "of labels, or angles," if self.observed is not None else "kept without their values"
-            raise ValueError(f"these rows are {why} and have no such plot; pass units='scores'.")
+            why = "labels or angles" if self.observed is not None else "stored without their values"
+            raise ValueError(f"these rows are {why}, which have no such plot; pass units='scores'.")
         return draw_beside(self, axes, ("scores", own)) if units == "both" else draw_pointwise(self, axes, units)
 
     def __repr__(self) -> str:
         share = float((self.values > 0.0).mean())
-        return f"{self.estimate!r}; {share:.0%} of the rows are above zero, the most is {self.values.max():.3f} nats"
+        return f"{self.estimate!r}; {share:.0%} of the rows are above zero, the largest is {self.values.max():.3f} nats"
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""

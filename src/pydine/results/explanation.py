@@ -78,7 +78,7 @@ class Explanation(Record):
         """What takes it over, and what may be left, in a sentence or two."""
         first, last = self.steps[0], self.steps[-1]
         if len(self.steps) == 1:
-            return f"There is no other column that could tell it as well as {self.name}."
+            return f"There is no other column that could tell the same as {self.name}."
         taken = [name for step in self.steps[1:-1] or self.steps[1:] for name in step.added]
         bound = last.left.confidence_interval().high
         whose = ", ".join(taken[:3]) + (f" and {len(taken) - 3} more" if len(taken) > 3 else "")
@@ -88,7 +88,9 @@ class Explanation(Record):
             rest = f"{last.left.value:.3f} nats are left given all of them (p {_p(last.pvalue)})."
         lost = first.left.value - self.steps[-2 if len(self.steps) > 2 else -1].left.value
         share = f" {min(lost / first.left.value, 1.0):.0%} of" if first.left.value > 0.0 and lost > 0.0 else ""
-        start = f"{whose} tell{'s' if len(taken) == 1 else ''}{share} what {self.name} tells about {self.target}; "
+        start = (
+            f"{whose} account{'s' if len(taken) == 1 else ''} for{share} what {self.name} tells about {self.target}; "
+        )
         return start + rest
 
     @property
@@ -99,8 +101,8 @@ class Explanation(Record):
         said = f"The linear partial correlation is {self.correlation:z.2f} (p {_p(self.correlation_pvalue)})"
         if self.correlation_pvalue <= 0.05 < self.steps[-1].pvalue:
             return (
-                f"{said}: either a line leaves something of the others in both sides, whose bends look like "
-                "dependence, or the rows are too few for a test that allows for bends."
+                f"{said}: either linear regression on the others leaves curvature in both sides, which looks like "
+                "dependence, or there are too few rows for a test that allows for curvature."
             )
         return f"{said}."
 
@@ -154,7 +156,7 @@ class Explanation(Record):
         matplotlib Axes
         """
         if not np.size(self.residuals):
-            raise ValueError("a nominal column of more than two labels has no units, and so no partial plot.")
+            raise ValueError("a nominal column of more than two labels has no units, so there is no partial plot.")
         return draw_explanation(self, axes)
 
 

@@ -19,12 +19,12 @@ DIRECTED, UNDIRECTED, CONFLICTING = "directed", "undirected", "conflicting"
 MARKS = {DIRECTED: "→", UNDIRECTED: "—", CONFLICTING: "↔"}
 LEGEND = {
     DIRECTED: "→ may cause",
-    UNDIRECTED: "— joined in a direction that the data do not tell",
+    UNDIRECTED: "— joined, in a direction that the data do not settle",
     CONFLICTING: "↔ the tests disagree",
 }
 ASSUMES = (
-    "Arrows assume that no common cause of two columns is missing, that nothing was selected by its effects, and that "
-    "causes do not cancel out."
+    "Arrows assume that no common cause of two columns is missing, that there is no selection bias, and that effects "
+    "do not cancel out."
 )
 SHOWN_EDGES = 20
 
@@ -156,7 +156,7 @@ class CausalGraph(Record):
 
     def _is_below(self, high: float) -> bool:
         if self.min_information is None:
-            raise ValueError("how far pairs are independent was not asked; pass min_information= to causal_graph.")
+            raise ValueError("pairs without an edge were not estimated; pass min_information= to causal_graph.")
         return high < self.min_information
 
     @property
@@ -251,11 +251,11 @@ class CausalGraph(Record):
     @property
     def apart(self) -> list[str]:
         """Sentences on what is not joined: columns without an edge, and how many pairs are shown to be independent."""
-        found = [f"Joined with nothing: {', '.join(self.alone)}."] if self.alone else []
+        found = [f"Without an edge: {', '.join(self.alone)}."] if self.alone else []
         if self.min_information is not None and self.absent:
             found.append(
-                f"{len(self.independent):,} of the {len(self.absent):,} pairs without an edge tell less than "
-                f"{self.min_information:g} nats about each other, with 97.5% confidence each."
+                f"{len(self.independent):,} of the {len(self.absent):,} pairs without an edge share less than "
+                f"{self.min_information:g} nats, with 97.5% confidence each."
             )
         return found
 

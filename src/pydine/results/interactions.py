@@ -56,10 +56,10 @@ class Interaction(Contrast):
         one, other = self.labels
         target = ", ".join(self.together.names[1])
         if not self.pvalue <= alpha:
-            return f"{one} and {other} tell about {target} together as much as the sum of what they tell alone"
+            return f"{one} and {other} show no detectable synergy or redundancy about {target}"
         if self.value > 0.0:
-            return f"{one} and {other} tell more about {target} together than the sum of what they tell alone (synergy)"
-        return f"{one} and {other} tell in part the same about {target} (redundancy)"
+            return f"{one} and {other} together tell more about {target} than the sum of each alone (synergy)"
+        return f"{one} and {other} partly tell the same about {target} (redundancy)"
 
     def parts(self) -> list[tuple[str, InformationEstimate]]:
         """The five estimates, with what they are."""

@@ -97,10 +97,10 @@ class Power(Record):
         told = f"{self.information:.3g} nats (a correlation of {self.correlation:.2f})"
         size = f"with a probability of {self.power:g} at level {self.alpha:g}"
         if self.solved == "information":
-            return told, f"is the least that {self.rows:,} rows show {size}"
+            return told, f"is the least that {self.rows:,} rows detect {size}"
         few, many = self.interval
         ends = "" if np.isnan(few) else f"; {few:,.0f} to {many:,.0f} for the ends of its interval"
-        return f"{self.rows:,} rows", f"show {told} {size}{ends}"
+        return f"{self.rows:,} rows", f"detect {told} {size}{ends}"
 
     def __repr__(self) -> str:
         dx, dy, dz = self.dimensions

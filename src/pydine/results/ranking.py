@@ -172,7 +172,7 @@ class Ranking(Record):
         Difference
         """
         if self.comparer is None:
-            raise ValueError("this ranking holds no rows to compare; ask pydine.compare, or what pydine.rank returns.")
+            raise ValueError("this ranking holds no rows to compare; use pydine.compare, or what pydine.rank returns.")
         return self.comparer(first, second)
 
     @property
@@ -191,7 +191,8 @@ class Ranking(Record):
     def __repr__(self) -> str:
         width = max((len(column.name) for column in self.columns), default=0)
         rows = f"{self.n_samples:,} rows" + (f" with all columns, {self.n_dropped:,} without" if self.n_dropped else "")
-        lines = [f"{len(self)} columns by their information about {self.target}, in nats, {rows}:"]
+        columns = "1 column" if len(self) == 1 else f"{len(self)} columns"
+        lines = [f"{columns} by their information about {self.target}, in nats, {rows}:"]
         for column in self.columns[:SHOWN]:
             rest = column.given_rest
             told = "" if rest is None else f"{figure(rest.value, rest.standard_error)} given the rest"
@@ -255,7 +256,7 @@ class Ranking(Record):
             columns.
         """
         if self.explain is None:
-            raise ValueError("why needs the data, which a ranking from a file does not have; ask pydine.why.")
+            raise ValueError("why needs the data, which a ranking from a file does not have; use pydine.why.")
         return self.explain(name)
 
     def to_frame(self) -> Any:

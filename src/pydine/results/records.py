@@ -64,12 +64,12 @@ class Record:
             raise ValueError(f"text must be JSON that to_json wrote, but cannot be read ({_shown(error)}).") from None
         named = tree.get("pydine") if isinstance(tree, dict) else None
         if named != cls.__name__:
-            what = f"is of a {_shown(named)}" if isinstance(named, str) else "names no class"
+            what = f"holds a {_shown(named)}" if isinstance(named, str) else "names no class"
             raise ValueError(f"text must hold a {cls.__name__} that to_json wrote, but {what}.")
         if not isinstance(tree.get("version"), int) or tree["version"] > VERSION:
             found = tree["version"] if isinstance(tree.get("version"), int | str) else None
             raise ValueError(
-                f"text must be of version {VERSION}, but is of version {_shown(repr(found))}; install a newer pydine."
+                f"text must have version {VERSION} at most, but has {_shown(repr(found))}; install a newer pydine."
             )
         try:
             made: Self = _from_record(cls, tree)
@@ -85,7 +85,7 @@ def _shown(made_up: object) -> str:
 
 
 def _refuse(word: str) -> float:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not valid JSON")
 
 
 def _hints(cls: type) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _read(hint: Any, tree: Any) -> Any:
         return {key: _number(item) for key, item in tree.items()}
     if hint in (int, str, bool):
         if type(tree) is not hint:
-            raise TypeError(f"{tree!r} is no {hint.__name__}")
+            raise TypeError(f"{tree!r} is not a {hint.__name__}")
         return tree
     return _unmarked(tree)
 
@@ -183,7 +183,7 @@ def _number(tree: Any) -> float:
     if isinstance(tree, str):
         return WORDS[tree]
     if isinstance(tree, bool) or not isinstance(tree, int | float):
-        raise TypeError(f"{tree!r} is no number")
+        raise TypeError(f"{tree!r} is not a number")
     return float(tree)
 
 

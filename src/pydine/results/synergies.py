@@ -89,6 +89,6 @@ class Synergies(Record):
 
     def _repr_html_(self) -> str:
         """A table for notebooks."""
-        note = f"The {len(self)} of {self.n_pairs:,} pairs that a screen picked out; p is adjusted for all."
+        note = f"The {len(self)} of {self.n_pairs:,} pairs chosen by screening; p is adjusted for all."
         header = ["pair", "interaction", "together", "adjusted p"]
         return table(f"Synergy about {self.target}, in nats", header, self._rows(), note)

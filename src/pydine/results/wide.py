@@ -74,7 +74,7 @@ class WideInformation(Record):
         }
 
     def __repr__(self) -> str:
-        found = f"{self.n_found:,} of {self.n_pairs:,} pairs of {len(self.names):,} columns depend on each other"
+        found = f"Dependence detected in {self.n_found:,} of {self.n_pairs:,} pairs of {len(self.names):,} columns"
         lines = [
             f"  {self.names[i]}, {self.names[j]}: {value:.3f} nats, adjusted p = {p:.2g}"
             for i, j, value, p in zip(self.first, self.second, self.values, self.adjusted_pvalues, strict=True)

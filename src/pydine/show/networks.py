@@ -112,5 +112,5 @@ def _notes(graph: Any, width: float) -> list[str]:
     from textwrap import wrap
 
     letters = max(50, int(width / 0.062))
-    alone = f"Joined with nothing: {', '.join(map(label_of, graph.alone))}." if graph.alone else ""
+    alone = f"Without an edge: {', '.join(map(label_of, graph.alone))}." if graph.alone else ""
     return [line for text in (alone, graph.legend) if text for line in wrap(text, letters)]

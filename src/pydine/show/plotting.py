@@ -50,10 +50,9 @@ def draw_pointwise(pointwise: Any, axes: Any = None, units: str = "scores") -> A
     known = label_of(_given(estimate.names[2])) if estimate.dimensions[2] else ""
     if units == "scores":
         given = f" given {known}" if known else ""
-        first, second = (f"{name}{given}, as a standard normal" for name in (first, second))
+        first, second = (f"{name}{given}, normal score" for name in (first, second))
     elif units == "partial" and known:
-        predicts = "predicts" if estimate.dimensions[2] == 1 else "predict"
-        first, second = (f"{name}, less what {known} {predicts}" for name in (first, second))
+        first, second = (f"{name}, residual given {known}" for name in (first, second))
     axes.set(xlabel=first, ylabel=second)
     axes.set_title(f"{estimate.value:.3f} nats in {estimate.n_samples:,} rows ({estimate.base} base)")
     return axes
@@ -167,7 +166,7 @@ def draw_lags(found: Any, axes: Any = None) -> Any:
     axes.errorbar(lags, np.maximum(values, 0.0), reach, fmt="o", ms=4, color="#0072b2", label="95% intervals")
     axes.axhline(0.0, color="0.5", lw=0.8)
     x, y, _ = found.estimates[0].names
-    axes.set(xlabel=f"rows by which {label_of(x[0].partition(' (t')[0])} comes before {label_of(y[0])}", ylabel="nats")
+    axes.set(xlabel=f"lag of {label_of(y[0])} behind {label_of(x[0].partition(' (t')[0])}, in rows", ylabel="nats")
     axes.legend(frameon=False)
     return axes
 
@@ -181,7 +180,7 @@ def draw_explanation(explanation: Any, axes: Any = None) -> Any:
     axes.axhline(0.0, color="0.7", lw=1, zorder=0)
     axes.axvline(0.0, color="0.7", lw=1, zorder=0)
     names = [label_of(name) for name in (explanation.name, explanation.target)]
-    labels = [f"{name}, less what the others predict" for name in names]
+    labels = [f"{name}, residual given the others" for name in names]
     left = explanation.steps[-1].left
     low, high = left.confidence_interval()
     axes.set(

@@ -37,7 +37,7 @@ def work(errand: Errand, sources: str, chunks: Sequence[Chunk]) -> list[Any]:
     """Run an errand in a worker: with compiled code and one thread, and without sending parts of it elsewhere."""
     if sources != code_digest():
         raise RuntimeError(
-            "a worker has another version of pydine than whoever sent it work; install the same on both."
+            "a worker has another version of pydine than the process that sent it work; install the same on both."
         )
     ensure_compiled()
     with inside(), one_thread():
@@ -155,7 +155,7 @@ class DaskExecutor:
                 yield group, result
             tries = tries - 1 if len(left) == before else TRIES
             if not tries:
-                raise RuntimeError("Dask lost what it was sent, again and again: are there workers that stay?")
+                raise RuntimeError("Dask lost its data repeatedly; check that its workers stay alive.")
 
     def _some(self, job: Job, groups: Sequence[int]) -> Iterator[tuple[int, list[Any]]]:
         """Results of groups that finish; those whose columns were lost with a worker are sent again by the caller."""

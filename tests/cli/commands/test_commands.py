@@ -27,7 +27,7 @@ def test_mi(folder):
     assert f"{estimate.value:.3f} nats" in done.stdout
     assert f"{estimate.bits:.3f} bits" in done.stdout
     assert f"95% interval {low:.3f} to {high:.3f}" in done.stdout
-    assert "Once noise is known, cause still tells about outcome as much as a correlation of" in done.stdout
+    assert "Once noise is known, cause still tells as much about outcome as a correlation of" in done.stdout
     assert "150 rows, gaussian base" in done.stdout
     assert "Left out" not in done.stderr
 
@@ -116,7 +116,7 @@ def test_graph_with_what_is_independent(folder, tmp_path):
     columns = [word for name in ("cause", "noise") for word in ("-c", name)]
     asked = ("graph", "data.csv", *columns, "--min-information", "0.2", "--out", str(out))
     shown = process(folder, *asked).stdout
-    assert "1 of the 1 pairs without an edge tell less than 0.2 nats about each other" in " ".join(shown.split())
+    assert "1 of the 1 pairs without an edge share less than 0.2 nats" in " ".join(shown.split())
     (pair,) = pydine.CausalGraph.from_json(out.read_text()).independent
     assert {pair.source, pair.target} == {"cause", "noise"}
     process(folder, *asked)  # over a file of its own
@@ -136,7 +136,7 @@ def test_graph_with_what_is_known(folder, tmp_path):
     assert {edge["stability"] for edge in edges} <= {0.0, 0.5, 1.0}
     assert again.stdout == first.stdout
     wrong = process(folder, "graph", "data.csv", *columns, "--forbid", "cause:nothing", code=1)
-    assert "--forbid must be like cause:effect, two columns with a colon, but is 'cause:nothing'" in wrong.stderr
+    assert "--forbid must be two columns joined by a colon, as in cause:effect, but is 'cause:nothing'" in wrong.stderr
 
 
 @pytest.mark.slow
@@ -178,8 +178,9 @@ def test_a_closed_pipe_ends_it_quietly(folder):
     command = [sys.executable, "-m", "pydine", "mi", "data.csv", "-x", "cause", "-y", "proxy", "--csv"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as done:
         done.stdout.close()
-        said = [line for line in done.stderr if not line.startswith("pydine: compiling its kernels")]
-    assert said == []
+        said = done.stderr.read().splitlines()
+    # On a slow machine it tells what it is doing, and how far it is.
+    assert [line for line in said if not line.startswith(("pydine: compiling its kernels", "Estimating: "))] == []
     assert done.returncode == -signal.SIGPIPE
 
 

@@ -33,7 +33,7 @@ def test_lags(tmp_path, panel):
         tmp_path, "lags", panel, "-x", "x", "-y", "y", "--clusters", "unit", "--time", "day", "--to", "2"
     ).stdout
     assert "12 clusters" in shown
-    assert "Most is found 2 rows after." in shown
+    assert "The estimate is largest at lag 2." in shown
 
 
 def test_transfer(tmp_path, panel):
@@ -93,4 +93,4 @@ def test_a_report_of_clusters(tmp_path, panel):
     assert "how rows were sampled: 12 clusters" in page
     assert "it says how rows were sampled" in page
     process(tmp_path, "report", panel, "--target", "y", "-o", "untold.html")
-    assert "Rows are taken to be independent of each other" in (tmp_path / "untold.html").read_text()
+    assert "Rows are assumed to be independent" in (tmp_path / "untold.html").read_text()

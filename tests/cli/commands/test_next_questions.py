@@ -33,7 +33,7 @@ def test_compare_groups_by_their_labels(folder, tmp_path):
     file = tmp_path / "groups.csv"
     file.write_text("\n".join(["x,y,when", *lines]))
     done = process(folder, "compare", str(file), "-x", "x", "-y", "y", "--by", "when")
-    assert "more is told in new" in done.stdout
+    assert "more information in new" in done.stdout
     assert "200 and 200 rows" in done.stdout
     wrong = process(folder, "compare", str(file), "-x", "x", "-y", "y", "--by", "when", "--group", "never", code=1)
     assert "column 'when' has no group 'never'; it has" in wrong.stderr
@@ -59,7 +59,7 @@ def test_a_table_of_frequencies(tmp_path):
 
 def test_compare_with_one_thing(folder):
     done = process(folder, "compare", "data.csv", *SIDES, code=2)
-    assert "give one of the two" in done.stderr
+    assert "pass exactly one of them" in done.stderr
 
 
 @pytest.mark.slow
@@ -85,10 +85,10 @@ def test_corr(folder):
 
 
 def test_rows(folder):
-    assert "103 rows show 0.05 nats" in process(folder, "rows", "--nats", "0.05").stdout
+    assert "103 rows detect 0.05 nats" in process(folder, "rows", "--nats", "0.05").stdout
     record = json.loads(process(folder, "rows", "--n", "442", "--json").stdout)
     assert record["information"] == pytest.approx(pydine.detectable_information(442).information)
-    assert "give one of the two" in process(folder, "rows", code=2).stderr
+    assert "pass exactly one of them" in process(folder, "rows", code=2).stderr
     assert "rows must be an integer of at least 12" in process(folder, "rows", "--n", "3", code=1).stderr
 
 
@@ -98,4 +98,4 @@ def test_synergies(folder):
     record = json.loads(process(folder, *asked, "--json").stdout)
     found = pydine.synergies(make_frame(), "outcome", ["cause", "proxy", "noise"], most=2)
     assert [row["value"] for row in record["pairs"]] == pytest.approx([pair.value for pair in found])
-    assert "2 of 3 pairs, which a screen picked out" in process(folder, *asked).stdout
+    assert "2 of 3 pairs, chosen by screening" in process(folder, *asked).stdout

@@ -29,14 +29,14 @@ def test_what_is_known_without_an_estimate(run, folder):
     make_frame().with_columns(copy=-cause).write_csv(folder / "copies.csv")
     done = run("mi", "copies.csv", "-x", "cause", "-y", "copy")
     assert "inf nats" in done.stdout
-    assert "As far as the rows tell, cause and copy determine each other." in done.stdout
+    assert "As far as these rows show, cause and copy determine each other." in done.stdout
     assert "nan" not in done.stdout
     done = run("mi", "copies.csv", "-x", "cause", "-y", "copy", "--json")
     record = json.loads(done.stdout)
     assert (record["information"], record["standard_error"], record["low"]) == ("inf", None, "inf")
     done = run("mi", "copies.csv", "-x", "copy", "-y", "outcome", "-z", "cause")
     assert "0.000 nats   ± 0.000" in done.stdout
-    assert "cause determines copy: nothing of it is left to tell." in done.stdout
+    assert "cause determines copy, so the information is 0." in done.stdout
     assert "What is given determines copy (of copy and outcome)" in done.stderr
 
 
@@ -44,7 +44,7 @@ def test_tests_that_are_known_without_an_estimate(run, folder):
     make_frame().with_columns(copy=-make_frame()["cause"]).write_csv(folder / "copies.csv")
     done = run("test", "copies.csv", "-x", "cause", "-y", "copy")
     assert "No: independence is rejected at 0.05 (p <0.0001" in done.stdout
-    assert "infinite, as far as the rows tell." in done.stdout
+    assert "infinite, as far as these rows show." in done.stdout
     done = run("test", "copies.csv", "-x", "copy", "-y", "outcome", "-z", "cause")
     assert "independence is not rejected at 0.05 (p = 1.000" in done.stdout
     done = run("matrix", "copies.csv", "-c", "cause", "-c", "copy", "-c", "noise")
@@ -70,7 +70,7 @@ def test_rank_for_machines(run):
     assert record["not_detected"] == list(ranking.not_detected) == ["proxy", "noise"]
     assert record["left_out"] == {
         "one": "it is constant",
-        "name": "it has 150 different labels in 150 rows, too many to learn from any",
+        "name": "it has 150 different labels in 150 rows, too many to learn from",
     }
     (row,) = csv.DictReader(io.StringIO(run("rank", "data.csv", "-t", "outcome", "-c", "cause", "--csv").stdout))
     assert row["information_alone"] == row["information_given_rest"]
@@ -87,7 +87,7 @@ def test_missing_values_are_said_and_cost_no_more_rows_than_they_must(run, folde
     done = run(*question, "--json")
     record = json.loads(done.stdout)
     assert (record["n_samples"], record["n_dropped"], record["missing"]) == (ROWS - 1, 1, {"cause": 1})
-    assert "Missing values: cause <1%; every figure uses the rows that have what it needs." in done.stderr
+    assert "Missing values: cause <1%; each figure uses the rows that have what it needs." in done.stderr
     pairs = json.loads(run("matrix", "holes.csv", "--json").stdout)["pairs"]
     assert {(pair["x"], pair["y"]): pair["n"] for pair in pairs} == {
         pair: ROWS - ("cause" in pair) for pair in combinations(("cause", "proxy", "noise", "outcome"), 2)
@@ -104,9 +104,9 @@ def test_a_sample_is_said_to_be_one(run):
 def test_tied_values_are_one_note(run, folder):
     make_frame().with_columns(pl.col("cause", "outcome").round(0)).write_csv(folder / "ties.csv")
     question = "rank", "ties.csv", "-t", "outcome", "--without", "noise"
-    assert "Repeated values in" not in run(*question).stderr  # steps are handled
+    assert "Tied values in" not in run(*question).stderr  # steps are handled
     done = run(*question, "--kind", "cause=continuous", "--kind", "outcome=continuous")
-    assert done.stderr.count("Repeated values in") == 1
+    assert done.stderr.count("Tied values in") == 1
 
 
 def test_kinds_are_said_on_the_command_line(run):
@@ -134,7 +134,7 @@ def test_names_are_printed_as_they_are(run, folder):
     names = {"cause": "temp [C]", "outcome": ":smile:", "noise": "[red]"}
     make_frame().select(*names).rename(names).write_csv(folder / "names.csv")
     printed = run("matrix", "names.csv", "--given", "[red]").stdout
-    assert "Information of pairs, given [red]" in printed
+    assert "Information between pairs, given [red]" in printed
     assert "temp [C]" in printed
     assert ":smile:" in printed
 
@@ -147,13 +147,13 @@ def test_the_sentences_of_a_ranking(run, folder):
     frame = make_frame().drop("name", "one")
     frame.with_columns(Code=pl.int_range(ROWS) % 4, town=pl.lit("a")).write_csv(folder / "codes.csv")
     said = run("rank", "codes.csv", "-t", "Code", "-c", "noise,outcome").stdout
-    assert "No column was found to tell anything about Code." in said
+    assert "No information about Code is detected in any column." in said
     assert "Ordinal: Code; the others are continuous" in said
     said = run("rank", "codes.csv", "-t", "noise", "-c", "Code", "--kind", "Code=nominal").stdout
-    assert "Code was not found to tell anything about noise." in said
+    assert "No information about noise is detected in Code." in said
     assert "Nominal: Code; the others are continuous\n150 rows; ± is one standard error; p is given the rest\n" in said
     said = run("rank", "codes.csv", "-t", "outcome", "-c", "cause").stdout
-    assert "cause tells about outcome." in said
+    assert "cause is informative about outcome." in said
     assert "continuous" not in said
     record = json.loads(run("rank", "codes.csv", "-t", "outcome", "-c", "cause,Code", "--json").stdout)
     assert {line["column"]: line["kind"] for line in record["columns"]} == {"cause": "continuous", "Code": "ordinal"}

@@ -73,7 +73,7 @@ def test_the_input_is_never_replaced(output, name):
         data.symlink_to(path)
     else:
         (path.symlink_to if name == "a link" else path.hardlink_to)(data)
-    refused(write("--overwrite"), f"{path.name} is the file to be read")
+    refused(write("--overwrite"), f"{path.name} is the input")
     assert data.read_bytes() == before
 
 
@@ -81,7 +81,7 @@ def test_the_input_is_never_replaced(output, name):
 def test_a_file_of_somebody_else_is_kept(output):
     path, write = output
     path.write_bytes(PRECIOUS)
-    refused(write(), f"there is a file {path.name} that is not one of pydine's; name another, or pass --overwrite")
+    refused(write(), f"{path.name} exists and was not written by pydine; name another file, or pass --overwrite")
     assert path.read_bytes() == PRECIOUS
 
 
@@ -121,7 +121,7 @@ def test_folders_and_what_is_read_only_are_refused(output):
     path.rmdir()
     path.write_bytes(PRECIOUS)
     path.chmod(0o444)
-    refused(write("--overwrite"), f"{path.name} cannot be written, it is read-only")
+    refused(write("--overwrite"), f"{path.name} cannot be written: it is read-only")
     assert path.read_bytes() == PRECIOUS
 
 
@@ -133,7 +133,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_what_was_there(output):
         done = write()
     assert done.returncode == 1
     assert path.name in done.stderr
-    assert "defect" not in done.stderr
+    assert "bug in pydine" not in done.stderr
     assert path.read_bytes() == b""
     assert {file.name for file in files_of(path.parent)} == before
 

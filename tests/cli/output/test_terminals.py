@@ -105,12 +105,12 @@ def test_streams_that_a_shell_has_closed(closed, question, sentence, folder):
     done = subprocess.run(["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert sentence in done.stderr
-    assert "defect" not in done.stderr
+    assert "bug in pydine" not in done.stderr
 
 
 def test_a_loop_of_links(run, folder):
     (folder / "loop.csv").symlink_to("loop.csv")
     done = run("mi", "loop.csv", "-x", "cause", "-y", "outcome")
     assert done.returncode == 1
-    assert "defect" not in done.stderr
+    assert "bug in pydine" not in done.stderr
     assert "loop.csv" in done.stderr

@@ -195,7 +195,7 @@ def test_independence_can_be_shown(graph):
     assert len(found.independent) + len(found.undecided) == len(found.absent)
     assert all(pair.high < 0.05 for pair in found.independent)
     assert found.independent
-    line = f"{len(found.independent)} of the {len(found.absent)} pairs without an edge tell less than 0.05 nats"
+    line = f"{len(found.independent)} of the {len(found.absent)} pairs without an edge share less than 0.05 nats"
     assert line in repr(found)
     assert line in found._repr_html_()
     with pytest.raises(ValueError, match="pass min_information= to causal_graph"):
@@ -259,7 +259,7 @@ def test_it_prints_a_table(graph):
     shown = repr(graph)
     assert shown.startswith("3 edges among 5 columns, n = 400, alpha = 0.01, ")
     assert "rain → plants" in shown
-    assert "Joined with nothing: wind." in shown
+    assert "Without an edge: wind." in shown
     assert "assume that no common cause" in shown
     assert "rain → plants" in graph._repr_html_()
 
@@ -284,18 +284,18 @@ def test_tests_and_edges_are_counted_as_it_goes(graph, capsys):
         ({"bootstrap": -1}, "bootstrap must be an integer of at least 0, but got -1"),
         ({"colliders": "some"}, "colliders must be 'checked' or 'majority' or 'conservative', but got 'some'"),
         ({"min_information": 0}, "min_information must be a number of nats above 0, but got 0"),
-        ({"tiers": [["rain"]]}, "tiers must say when every column comes about, but '.*' is missing"),
+        ({"tiers": [["rain"]]}, "tiers must place every column, but '.*' is missing"),
         ({"tiers": {"snow": 1}}, "tiers names the column 'snow', which the search does not have"),
         ({"forbidden": ["rain"]}, "forbidden must hold pairs of names, a cause and its effect, but got 'rain'"),
         ({"forbidden": [("rain", "rain")]}, "forbidden must hold pairs of two columns"),
         (
             {"required": [("sun", "rain")], "forbidden": [("sun", "rain")]},
-            "required has the arrow 'sun' to 'rain', which tiers or forbidden rule out",
+            "required has the arrow 'sun' to 'rain', but tiers or forbidden rule it out",
         ),
         ({"required": [("a", "b")]}, "required names the column 'a'"),
         (
             {"required": [("rain", "sun"), ("sun", "wind"), ("wind", "rain")]},
-            "required must not lead in a circle",
+            "required must not have cycles",
         ),
     ],
 )

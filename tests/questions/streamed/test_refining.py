@@ -168,7 +168,7 @@ def test_few_rows_of_any_kind_are_read_as_they_are(of_any_kind, x, y, z):
 @pytest.mark.parametrize(("x", "y", "z"), QUESTIONS)
 def test_what_rests_on_the_sample_says_so(of_any_kind, monkeypatch, x, y, z):
     monkeypatch.setattr(streams, "SAMPLE_ROWS", 1000)
-    with pytest.warns(UserWarning, match="the answer rests on a sample of 1,000 of 3,000 rows"):
+    with pytest.warns(UserWarning, match="the answer rests on a random sample of 1,000 of 3,000 rows"):
         found = pydine.mutual_information(x, y, z, data=of_any_kind[1])
     assert found.n_samples == found.details["sample_rows"] == 1000
     with pytest.warns(UserWarning, match="a sample of 1,000 of 3,000 rows"):

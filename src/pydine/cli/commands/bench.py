@@ -33,25 +33,25 @@ def bench(
         list[str] | None,
         typer.Option(metavar="NAME", help="Which methods to compare, separated by commas. By default the usual ones."),
     ] = None,
-    trials: Annotated[int | None, typer.Option(min=1, metavar="N", help="Datasets of each kind.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, metavar="N", help="Datasets per setting.")] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="Processes.")] = 1,
     backend: Backend,
     quick: Annotated[
-        bool, typer.Option("--quick", metavar=options.FLAG, help="A small part, in about a minute.")
+        bool, typer.Option("--quick", metavar=options.FLAG, help="Run a small part, in about a minute.")
     ] = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", metavar=options.FLAG, help="Forget the results of earlier runs.")
+        bool, typer.Option("--fresh", metavar=options.FLAG, help="Discard the results of earlier runs.")
     ] = False,
     renew: Annotated[
         bool,
-        typer.Option("--renew", metavar=options.FLAG, help="Run again what another version of pydine computed."),
+        typer.Option("--renew", metavar=options.FLAG, help="Recompute the results of other versions of pydine."),
     ] = False,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the tables and figures go.")] = Path(
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write tables and figures.")] = Path(
         "pydine-bench"
     ),
     printed: options.Printed,
 ) -> None:
-    """Run the experiments of the paper, with pydine beside other methods.
+    """Run the paper's experiments, with pydine and other methods.
 
     Results are kept: an interrupted run resumes.
     """

@@ -35,11 +35,15 @@ def compare(
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option("--by", metavar="COLUMN", help="Or: a column of groups, in two of which X and Y are compared."),
+        typer.Option("--by", metavar="COLUMN", help="Or: a column of groups; I(X;Y) is compared between two of them."),
     ] = None,
     group: Annotated[
         list[str] | None,
-        typer.Option("--group", metavar="LABEL", help="Which two groups of --by, if there are more; give it twice."),
+        typer.Option(
+            "--group",
+            metavar="LABEL",
+            help="A group of --by to compare, if there are more; use it twice.",
+        ),
     ] = None,
     base: options.BaseOption = options.Base.auto,
     depending: options.Depending,
@@ -49,11 +53,12 @@ def compare(
 ) -> None:
     """Which of two columns tells more about Y, or in which of two groups X does.
 
-    With --than: the difference of what two columns tell, from the same rows. With --by: the difference of what X tells
-    in two groups of rows. Both have an interval and a p-value; a large one says that the two cannot be told apart.
+    With --than: the difference between what two columns tell, from the same rows. With --by: the difference between
+    what X tells in two groups of rows. Both come with an interval and a p-value; if that is large, the two cannot be
+    told apart.
     """
     if bool(than) == bool(by):
-        raise typer.BadParameter("give one of the two", param_hint="--than, --by")
+        raise typer.BadParameter("pass exactly one of them", param_hint="--than, --by")
     form = printed.form
     second = {"--than": than} if than else {"--by": [by or ""]}
     chosen = {"-x": sides.x, **second, "-y": sides.y, "-z": sides.z}

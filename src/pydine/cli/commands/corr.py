@@ -45,8 +45,8 @@ def corr(
 ) -> None:
     """How columns of any kind correlate, as one square matrix.
 
-    The size is that of a correlation with as much information between normal columns, whatever the kinds of columns and
-    the shape of their dependence. The sign is minus where both have an order and one falls as the other rises.
+    The size is that of the correlation between normal columns with as much information, whatever the kinds of columns
+    and the shape of their dependence. The sign is negative where both have an order and one falls as the other rises.
     """
     form = printed.form
     request = Request(file, reading, work.seed)
@@ -87,5 +87,5 @@ def _shown(columns: dict[str, list[Any]], given: list[str], scale: Scale) -> Ren
     for i, name in enumerate(names):
         table.add_row(name, *(f"{columns[other][i]:z.2f}" for other in names))
     title = "Correlations" if scale is Scale.correlation else "Information, in nats"
-    how = f"given {', '.join(given)}" if given else "every pair from the rows that have both"
+    how = f"given {', '.join(given)}" if given else "each pair uses the rows that have both columns"
     return page(title, table, how=how)

@@ -15,7 +15,7 @@ def demo(
             "-o",
             "--out",
             metavar="FILE.csv",
-            help="Write the data to a file, to try the other commands on, and nothing else.",
+            help="Only write the data to a file, to try the other commands on.",
         ),
     ] = None,
     overwrite: options.Overwrite = False,

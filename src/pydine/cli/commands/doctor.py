@@ -24,7 +24,7 @@ def doctor(
         typer.Option(
             "--compile",
             metavar=options.FLAG,
-            help="Compile what is not compiled yet, so that no estimate has to wait for it.",
+            help="Compile what is not compiled yet, so that no estimate has to wait.",
         ),
     ] = False,
     as_json: options.Json = False,
@@ -113,12 +113,12 @@ def _shown(record: dict[str, Any]) -> Any:
     table.add_row("cores", f"{record['cores']}, Numba uses up to {record['threads']} threads")
     to_compile, every = record["functions_to_compile"], record["functions"]
     ready = (
-        f"{to_compile} of {every} functions are not: whoever asks first waits; pydine doctor --compile"
+        f"{to_compile} of {every} functions are not yet: the first estimate waits for them; run pydine doctor --compile"
         if to_compile
         else f"all {every} functions are ready"
     )
     if record["cache_damaged"]:
-        ready = f"{record['cache_damaged']} of {record['cache_files']} files are damaged, and will be compiled again"
+        ready = f"{record['cache_damaged']} of {record['cache_files']} files are damaged and will be recompiled"
     table.add_row("compiled", f"{ready}; {record['cache_place']}")
     for extra, packages in record["extras"].items():
         missing = [name for name, version in packages.items() if version is None]
@@ -126,7 +126,7 @@ def _shown(record: dict[str, Any]) -> Any:
         cell = Text(there)
         if missing:
             cell.append(
-                f"{'; ' if there else ''}without {', '.join(missing)}: pip install {' '.join(missing)}", "yellow"
+                f"{'; ' if there else ''}missing {', '.join(missing)}: pip install {' '.join(missing)}", "yellow"
             )
         table.add_row(f"extra {extra}", cell)
     return table

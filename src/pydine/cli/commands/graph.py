@@ -36,23 +36,23 @@ class Searching:
     alpha: options.Alpha = 0.01
     depth: Annotated[
         int | None,
-        options.of_method(metavar="N", min=0, help="Condition on N columns at most.", show_default=False),
+        options.of_method(metavar="N", min=0, help="Condition on at most N columns.", show_default=False),
     ] = None
     sets: Annotated[
-        int, options.of_method(metavar="N", min=0, help="Try the N likeliest sets of each size; 0 tries all.")
+        int, options.of_method(metavar="N", min=0, help="Try the N most promising sets of each size; 0 tries all.")
     ] = 3
     fdr: Annotated[
         float | None,
-        options.of_method(metavar="SHARE", help="Keep the share of false edges below this.", show_default=False),
+        options.of_method(metavar="SHARE", help="Control the false discovery rate at this level.", show_default=False),
     ] = None
     bootstrap: Annotated[
-        int, options.of_method(metavar="N", min=0, help="Search N resampled tables too: how stable edges are.")
+        int, options.of_method(metavar="N", min=0, help="Also search N resampled tables, to see how stable edges are.")
     ] = 0
     min_information: Annotated[
         float | None,
         options.of_method(
             metavar="NATS",
-            help="Estimate pairs without an edge too: which of them tell less than this about each other.",
+            help="Also estimate pairs without an edge, to say which share less than this.",
             show_default=False,
         ),
     ] = None
@@ -67,15 +67,15 @@ class Known:
         list[str] | None,
         options.of_data(
             metavar="COLUMNS",
-            help="Columns that arise at the same time, with commas; once for each time, the earliest first. "
+            help="Columns that arise at the same time, separated by commas; once for each time, earliest first. "
             "No column causes an earlier one.",
         ),
     ] = None
     forbid: Annotated[
-        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that is ruled out; as often as needed.")
+        list[str] | None, options.of_data(metavar=ARROW, help="An arrow to rule out; repeat as needed.")
     ] = None
     require: Annotated[
-        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that must be there; as often as needed.")
+        list[str] | None, options.of_data(metavar=ARROW, help="An arrow that must be there; repeat as needed.")
     ] = None
 
     def arguments(self, names: Sequence[str]) -> dict[str, Any]:
@@ -108,9 +108,8 @@ def graph(
     """Which columns may cause which.
 
     The PC algorithm with pydine's test of conditional independence: columns stay joined if no set of others makes them
-    independent, and an edge has a direction where independence alone settles it. Edges have their strength in nats. It
-    takes for granted that no common cause is missing from the file. With --cache, a search that was interrupted goes
-    on where it was.
+    independent, and an edge has a direction where the independences settle it. Strengths of edges are in nats. The
+    search assumes that no common cause is missing from the file. With --cache, an interrupted search resumes.
     """
     form = printed.form
     if out is not None:
@@ -165,7 +164,7 @@ def _arrow(option: str, text: str, names: Sequence[str]) -> tuple[str, str]:
     for cause, effect in splits:
         if cause in names and effect in names:
             return cause, effect
-    raise ValueError(f"{option} must be like cause:effect, two columns with a colon, but is {text!r}.")
+    raise ValueError(f"{option} must be two columns joined by a colon, as in cause:effect, but is {text!r}.")
 
 
 def _shown(found: CausalGraph) -> RenderableType:
@@ -173,7 +172,7 @@ def _shown(found: CausalGraph) -> RenderableType:
     table = plain_table(*header, left=1)
     for row in found.rows():
         table.add_row(*row[: len(header)])
-    count = f"{len(found.edges)} edges among {len(found.names)} columns"
+    count = f"{len(found.edges)} edge{'s' * (len(found.edges) != 1)} among {len(found.names)} columns"
     rate = "" if found.fdr is None else f", false discovery rate {found.fdr:g}"
     how = f"{found.n_samples:,} rows, PC algorithm at {found.alpha:g}{rate}, {found.n_tests:,} tests"
     return page(count, table, found.legend, *found.apart, how=how)

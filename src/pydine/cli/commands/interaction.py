@@ -40,8 +40,8 @@ def interaction(
 ) -> None:
     """Whether two columns tell more about Y together than apart.
 
-    What X and the column of --with tell together, each alone, and each beyond the other. Their interaction is above
-    zero if they tell more together than the sum of what they tell alone (synergy), and below if they tell in part the
+    What X and the column of --with tell together, each alone, and each beyond the other. Their interaction is positive
+    if together they tell more than the sum of each alone (synergy), and negative if they partly tell the
     same (redundancy).
     """
     form = printed.form

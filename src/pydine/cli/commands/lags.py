@@ -39,12 +39,12 @@ def lags(
 ) -> None:
     """How long Y takes to follow X: their information at each of several lags.
 
-    Rows are in the order of --time, or as they come; with --clusters, each cluster is a series of its own. Intervals
-    and p-values allow for serial correlation; p is adjusted for the number of lags, and bands hold for all together.
+    Rows are in the order of --time, or of the file; with --clusters, each cluster is a series of its own. Intervals
+    and p-values allow for serial correlation; p is adjusted for the number of lags, and bands are simultaneous.
     """
     form = printed.form
     if last < first:
-        raise typer.BadParameter("must not be before --from", param_hint="--to")
+        raise typer.BadParameter("must not be less than --from", param_hint="--to")
     frame, (x, y, given), settings = Request(file, reading, work.seed).read_series(sides, depending, work)
     with listening(frame.source) as said:
         from pydine import lagged_information
@@ -92,6 +92,6 @@ def _shown(found: LaggedInformation, x: str, y: str) -> RenderableType:
         cells = f"{line['information']:z.3f}", error_of(line["standard_error"]).strip("± "), band
         table.add_row(str(line["lag"]), *cells, pvalue(line["adjusted_pvalue"]))
     first = found.estimates[0]
-    best = f"Most is found {found.best} rows after." if found.best >= 0 else f"Most is found {-found.best} rows before."
+    best = f"The estimate is largest at lag {found.best}."
     how = f"{first.n_samples:,} rows ({first.sampling}); p is adjusted for {len(found.lags)} lags"
-    return page(f"What {x} tells about {y}, so many rows later", table, best, how=how)
+    return page(f"What {x} tells about {y}, by lag in rows", table, best, how=how)

@@ -41,8 +41,8 @@ Shard = Annotated[
     str | None,
     options.of_method(
         metavar="K/N",
-        help="Do the K-th of N parts of the work into --cache and print no matrix; the same command without it "
-        "puts them together.",
+        help="Do part K of N of the work, into --cache, and print no matrix; the same command without --shard "
+        "combines the parts.",
         show_default=False,
     ),
 ]
@@ -50,7 +50,7 @@ Out = Annotated[
     Path | None,
     options.of_output(
         metavar="FILE.csv",
-        help="Write the square matrix, in nats; with --top or --threshold, FILE.parquet, all pairs that are found.",
+        help="Write the square matrix, in nats; with --top or --threshold, all pairs found, to FILE.parquet.",
     ),
 ]
 Plot = Annotated[
@@ -78,8 +78,8 @@ def matrix(
 ) -> None:
     """What every pair of columns has in common.
 
-    Information and a test of independence for all pairs, the strongest first; --given asks what is left once other
-    columns are known. p is adjusted for the number of pairs.
+    Information and a test of independence for all pairs, strongest first; --given asks what is left once other columns
+    are known. p is adjusted for the number of pairs.
     """
     form = printed.form
     check_picture(plot)
@@ -121,8 +121,8 @@ def matrix(
 
 def _owed(missing: int) -> str:
     if not missing:
-        return "all flows are there."
-    return f"{missing:,} flows of other shards are not there yet: pairs that need more than flows wait for them."
+        return "all flows are fitted."
+    return f"{missing:,} flows of other shards are still missing: pairs that need more than flows wait for them."
 
 
 def _write(result: PairwiseInformation, out: Path | None, plot: Path | None) -> None:
@@ -161,6 +161,6 @@ def _shown(
         )
     count = sum(row["adjusted_pvalue"] <= alpha for row in rows)
     more = f"; the first {SHOWN} are shown, --csv prints all" if len(rows) > SHOWN else ""
-    summary = f"{count:,} of {len(rows):,} pairs depend on each other at {alpha:g}{more}."
+    summary = f"Dependence is detected in {count:,} of {len(rows):,} pairs at {alpha:g}{more}."
     how = f"{result.row_range} rows; p is adjusted for {len(rows):,} pairs"
-    return page(f"Information of pairs{known}", table, summary, how=how)
+    return page(f"Information between pairs{known}", table, summary, how=how)

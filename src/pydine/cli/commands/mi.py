@@ -39,7 +39,7 @@ def mi(
     interval: Annotated[
         Interval,
         options.of_method(
-            help="How to estimate what was not learned of Z: at no cost, or by a bootstrap from the fitted flow."
+            help="How to estimate what was not learned about Z: at no cost, or by a bootstrap from the fitted flow."
         ),
     ] = Interval.fast,
     level: Annotated[
@@ -53,7 +53,7 @@ def mi(
     """How much X tells about Y, alone or once Z is known.
 
     Estimates the mutual information I(X;Y), or I(X;Y|Z), of columns of any kind, with its uncertainty. Zero means that
-    knowing X is of no help in guessing Y. For nominal and ordinal columns it is at most their entropy; for continuous
+    knowing X is no help in predicting Y. For nominal and ordinal columns it is at most their entropy; for continuous
     ones it has no upper limit.
     """
     form = printed.form
@@ -135,22 +135,21 @@ def meaning(estimate: InformationEstimate, level: float) -> str:
     x, y, z = (listed(block) for block in estimate.names)
     known = f"once {z} {'are' if len(estimate.names[2]) > 1 else 'is'} known" if z else ""
     if math.isinf(estimate.value):
-        return f"As far as the rows tell, {x} and {y} determine each other{f', {known}' if known else ''}."
+        return f"As far as these rows show, {x} and {y} determine each other{f', {known}' if known else ''}."
     if estimate.value == estimate.standard_error == 0.0:
         named: dict[object, str] = {("x",): x, ("y",): y}
         which = named.get(estimate.details.get("determined"), "a side")
         verb = "determine" if len(estimate.names[2]) > 1 else "determines"
-        return f"{z} {verb} {which}: nothing of it is left to tell."
+        return f"{z} {verb} {which}, so the information is 0."
     if estimate.confidence_interval(level).low <= 0.0:
         start = f"{known[0].upper()}{known[1:]}, no" if known else "No"
-        found = f"{start} information of {x} about {y} was found: the interval reaches zero."
+        found = f"{start} information about {y} was detected in {x}: the interval reaches zero."
         return f"{found} This does not prove that there is none."
     verb = "tells" if len(estimate.names[0]) == 1 else "tell"
     start = f"{known[0].upper()}{known[1:]}, {x} still {verb}" if known else f"{x} {verb}"
     share = "" if estimate.explained is None else f", {estimate.explained:.0%} of what there is to know"
     return (
-        f"{start} about {y} as much as a correlation of {estimate.correlation:.2f} does between two normal variables"
-        f"{share}."
+        f"{start} as much about {y} as a correlation of {estimate.correlation:.2f} between two normal variables{share}."
     )
 
 

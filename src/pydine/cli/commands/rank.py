@@ -44,9 +44,9 @@ def rank(
 ) -> None:
     """Which columns tell about a target, and which beyond the others.
 
-    For every column: its information about the target alone, and given all the other columns. It is not detected given
-    the rest if no dependence on the target is found, at a false discovery rate of --alpha; what there may be is at most
-    the upper end of the interval. Ask pydine why which of the others tell the same.
+    For every column: its information about the target alone, and given all the other columns. A column is not detected
+    given the rest if its test finds no dependence at a false discovery rate of --alpha; the upper end of the interval
+    says how much there may still be. To see which of the others tell the same, use pydine why.
     """
     form = printed.form
     request = Request(file, reading, work.seed)
@@ -56,7 +56,7 @@ def rank(
     frame = request.read_many(table, chosen, needed=[target, *apart], named=depending.labels(table))
     features = [name for name in frame if name != target and name not in apart]
     if not features:
-        raise ValueError(f"{frame.source} has no column to rank beside {target!r}; {why_few(frame)}.")
+        raise ValueError(f"{frame.source} has no column to rank besides {target!r}; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs), _streamed(form) as watch, keeping_what_is_known():
         from pydine.questions.ranking import rank
 
@@ -111,7 +111,7 @@ def _noted(ranking: Ranking) -> None:
     """Say on the standard error what a first look at some of the rows has shown."""
     if ranking.unfinished:
         first = [f"{c.name} {figure(c.alone.value, c.alone.standard_error)}" for c in ranking.columns[:MOST_NOTED]]
-        note(f"{ranking.unfinished} Most about {ranking.target} tell: {', '.join(first)}.")
+        note(f"{ranking.unfinished} Most informative about {ranking.target}: {', '.join(first)}.")
 
 
 def _kind(kinds: tuple[str, ...]) -> str:
@@ -158,19 +158,21 @@ def _said(ranking: Ranking) -> list[str]:
     nothing, told = ranking.not_detected, [column for column in ranking if column.adjusted_alone <= ranking.alpha]
     asked = sum(column.given_rest is not None for column in ranking)
     if len(nothing) == asked and not told:
-        which = f"{nothing[0]} was not found" if len(nothing) == 1 else "No column was found"
-        return [f"{which} to tell anything about {ranking.target}.", *hints]
+        which = nothing[0] if len(nothing) == 1 else "any column"
+        return [f"No information about {ranking.target} is detected in {which}.", *hints]
     if not nothing:
-        every = "Every column adds something." if asked > 1 else f"{told[0].name} tells about {ranking.target}."
+        every = (
+            "Every column adds something." if asked > 1 else f"{told[0].name} is informative about {ranking.target}."
+        )
         return [every, *hints]
     count = f"For {len(nothing)} of {asked} columns nothing is detected beyond what the others tell."
     alone = [column.name for column in ranking if column.not_detected and column.adjusted_alone <= ranking.alpha]
-    together = f"{some(alone)} are informative on their own; to see which overlap, leave out one at a time."
+    together = f"{some(alone)} are informative on their own; to see which overlap, leave them out one at a time."
     return [f"{count} {together}" if len(alone) > 1 else count, *hints]
 
 
 def _how(ranking: Ranking, uneven: bool) -> str:
-    rows = f"{ranking.n_samples:,} rows" + (" have all columns and are used given the rest" if uneven else "")
+    rows = f"{ranking.n_samples:,} rows" + (" with all columns, used given the rest" if uneven else "")
     rest = ""
     if ranking.screened:
         rest = f"; the rest is the {len(ranking.screened) - 1} of {len(ranking) - 1} other columns that tell most"

@@ -41,21 +41,21 @@ def report(
     ),
     overwrite: options.Overwrite = False,
 ) -> None:
-    """A report to pass on: one HTML file that needs neither pydine nor a network.
+    """A report to share: one HTML file that needs neither pydine nor a network.
 
-    The columns and what is wrong with them, the information between all pairs with the rows behind it, the ranking for
+    The columns and their problems, the information between all pairs with the rows behind it, the ranking for
     the target, the conditional-independence graph, how well the flows fit, and what the numbers mean.
     """
     request = Request(file, reading, work.seed)
     table = request.open()
     target = table.find_one("--target", target)
     if out.suffix.lower() not in ("", ".html", ".htm") and not out.is_dir():
-        raise ValueError(f"{out}: a report is a page of HTML; end the name in .html.")
+        raise ValueError(f"{out}: a report is an HTML page; end the name in .html.")
     check_places(file, out, overwrite=overwrite)
     apart = depending.columns(table)
     frame = request.read_many(table, chosen, needed=[target, *apart], named=depending.labels(table))
     if len(frame) - len(apart) < 2:
-        raise ValueError(f"{frame.source} has no column to report on beside {target!r}; {why_few(frame)}.")
+        raise ValueError(f"{frame.source} has no column to report on besides {target!r}; {why_few(frame)}.")
     with listening(frame.source) as said, work.running(work.jobs):
         from pydine.report import make_report, to_html
 

@@ -21,24 +21,24 @@ def rows(
     *,
     nats: Annotated[
         float | None,
-        typer.Option("--nats", metavar="NUMBER", help="The information to be found, in nats.", show_default=False),
+        typer.Option("--nats", metavar="NUMBER", help="The information to detect, in nats.", show_default=False),
     ] = None,
     n: Annotated[
         int | None, typer.Option("--n", metavar="N", help="Or: how many rows you have.", show_default=False)
     ] = None,
     power: Annotated[
-        float, options.of_method("--power", metavar="NUMBER", help="The probability of finding the information.")
+        float, options.of_method("--power", metavar="NUMBER", help="The probability of detecting the information.")
     ] = 0.8,
     alpha: options.Alpha = 0.05,
-    given: Annotated[int, options.of_method("-d", "--given", metavar="N", help="Number of columns given.")] = 0,
+    given: Annotated[int, options.of_method("-d", "--given", metavar="N", help="Number of columns in Z.")] = 0,
     printed: options.Printed,
 ) -> None:
-    """How many rows are needed to find so much information, or how little so many rows show.
+    """How many rows are needed to detect an amount of information, or how little a number of rows can detect.
 
-    By the distribution of the test of independence of two columns, where dependence shows as correlation.
+    For the test of independence of two columns, where dependence shows as correlation.
     """
     if (nats is None) == (n is None):
-        raise typer.BadParameter("give one of the two", param_hint="--nats, --n")
+        raise typer.BadParameter("pass exactly one of them", param_hint="--nats, --n")
     form = printed.form
     from pydine import detectable_information, rows_needed
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 HEADER = ("x", "y", "information", "standard_error", "pvalue", "adjusted_pvalue")
-LABELS = "it is nominal, which --top does not compare"
+LABELS = "it is nominal; --top compares no such columns"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Strongest:
         of_output(
             metavar="K",
             min=1,
-            help="Only the K pairs with the smallest p, of any number of columns, by the Gaussian base.",
+            help="Only the K pairs with the smallest p-values, by the Gaussian base, of any number of columns.",
             show_default=False,
         ),
     ] = None
@@ -43,7 +43,7 @@ class Strongest:
         of_output(
             metavar="NATS",
             min=0.0,
-            help="The same, of all pairs that have at least so many nats, at the level --alpha.",
+            help="Only pairs with at least this many nats, at level --alpha, by the Gaussian base.",
             show_default=False,
         ),
     ] = None
@@ -59,7 +59,7 @@ class Strongest:
             raise typer.BadParameter("must be a .parquet file with --top or --threshold", param_hint="--out")
         for name, is_asked in others.items():
             if is_asked:
-                raise typer.BadParameter("is of all pairs; leave out --top and --threshold", param_hint=f"--{name}")
+                raise typer.BadParameter("needs all pairs; leave out --top and --threshold", param_hint=f"--{name}")
 
 
 def answer_strongest(
@@ -106,7 +106,7 @@ def _shown(found: WideInformation, rows: list[dict[str, Any]], given: list[str])
         nats, error = f"{row['information']:z.3f}", f"{row['standard_error']:.3f}"
         table.add_row(row["x"], row["y"], nats, error, pvalue(row["adjusted_pvalue"]))
     more = f"; the first {SHOWN} are shown, --csv prints {len(rows):,}" if len(rows) > SHOWN else ""
-    summary = f"{found.n_found:,} of {found.n_pairs:,} pairs depend on each other at {found.alpha:g}{more}."
+    summary = f"Dependence is detected in {found.n_found:,} of {found.n_pairs:,} pairs at {found.alpha:g}{more}."
     how = f"{found.n_samples:,} rows, {len(found.names):,} columns; p is adjusted for {found.n_pairs:,} pairs"
     known = f", given {', '.join(given)}" if given else ""
     return page(f"The strongest pairs{known}", table, summary, how=how)

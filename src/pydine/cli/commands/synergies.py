@@ -24,7 +24,7 @@ def synergies(
     target: options.Target,
     *,
     chosen: options.Chosen,
-    most: Annotated[int, options.of_method("--most", metavar="N", min=1, help="How many pairs are estimated.")] = 20,
+    most: Annotated[int, options.of_method("--most", metavar="N", min=1, help="How many pairs to estimate.")] = 20,
     alpha: options.Alpha = 0.05,
     base: options.BaseOption = options.Base.auto,
     depending: options.Depending,
@@ -34,8 +34,8 @@ def synergies(
 ) -> None:
     """Which two columns tell about a target only together.
 
-    All pairs of columns are screened, and those that stand out estimated: what they tell together less the sum of what
-    they tell alone. p-values are adjusted for all pairs.
+    All pairs of columns are screened, and those that stand out are estimated: what they tell together minus the sum of
+    what each tells alone. p-values are adjusted for all pairs.
     """
     form = printed.form
     request = Request(file, reading, work.seed)
@@ -45,7 +45,7 @@ def synergies(
     frame = request.read_many(table, chosen, needed=[target, *apart], named=depending.labels(table))
     features = [name for name in frame if name not in (target, *apart)]
     if len(features) < 2:
-        raise ValueError(f"{frame.source} has fewer than two columns to pair beside {target!r}; {why_few(frame)}.")
+        raise ValueError(f"{frame.source} has fewer than two columns to pair besides {target!r}; {why_few(frame)}.")
     with watching(frame.source, "Estimating") as said:
         import pydine
 
@@ -81,6 +81,6 @@ def _shown(found: Synergies, alpha: float) -> RenderableType:
     return page(
         f"Synergy about {found.target}, in nats",
         table,
-        f"{said} together than the sum of what they tell alone.",
-        how=f"{len(found)} of {found.n_pairs:,} pairs, which a screen picked out; p is adjusted for all",
+        f"{said} together than the sum of each column alone.",
+        how=f"{len(found)} of {found.n_pairs:,} pairs, chosen by screening; p is adjusted for all",
     )

@@ -62,15 +62,15 @@ def independence(
         options.of_output(
             "--exit-code",
             metavar=options.FLAG,
-            help=f"End with code {REJECTED} if independence is rejected and with 0 if it is not.",
+            help=f"Exit with code {REJECTED} if independence is rejected, and with 0 if it is not.",
         ),
     ] = False,
     printed: options.Printed,
 ) -> None:
     """Whether X is independent of Y, alone or once Z is known.
 
-    A small p-value says that such data would be rare if X were independent of Y given Z. A large one says that no
-    dependence was found, which does not prove independence.
+    A small p-value means that such data would be rare if X were independent of Y given Z. A large one means that no
+    dependence was detected, which does not prove independence.
     """
     form = printed.form
     request, is_streamed = Request(file, reading, work.seed), method is Method.analytic
@@ -125,7 +125,7 @@ def _shown(result: IndependenceTestResult) -> RenderableType:
         Text(question, style="bold cyan"),
         Padding(Text(verdict, style="bold"), (1, 2), expand=False),
         Text(
-            "Information that shows as correlation: infinite, as far as the rows tell."
+            "Information that shows as correlation: infinite, as far as these rows show."
             if math.isinf(estimate.value)
             else f"Information that shows as correlation: {estimate.value:z.3f} nats ± {estimate.standard_error:.3f}, "
             f"95% interval {low:.3f} to {high:.3f}."

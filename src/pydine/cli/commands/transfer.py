@@ -24,17 +24,17 @@ def transfer(
     file: options.File,
     *,
     sides: options.Series,
-    past: Annotated[int, options.of_method("--past", metavar="N", min=1, help="Rows that make up the past.")] = 1,
+    past: Annotated[int, options.of_method("--past", metavar="N", min=1, help="How many rows make up the past.")] = 1,
     base: options.BaseOption = options.Base.auto,
     depending: options.Depending,
     work: options.Work,
     reading: options.Reading,
     printed: options.Printed,
 ) -> None:
-    """What the past of X tells about Y beyond the past of Y, and the other way.
+    """What the past of X tells about Y beyond the past of Y, and vice versa.
 
-    Transfer entropy, I(past of X; Y | past of Y, past of Z), in both directions, with a test of each and an interval of
-    their difference. Rows are in the order of --time, or as they come; with --clusters, each cluster is a series.
+    Transfer entropy, I(past of X; Y | past of Y, past of Z), in both directions, with a test of each and an interval
+    for their difference. Rows are in the order of --time, or of the file; with --clusters, each cluster is a series.
     """
     form = printed.form
     frame, (x, y, given), settings = Request(file, reading, work.seed).read_series(sides, depending, work)
@@ -76,4 +76,4 @@ def _shown(found: TransferInformation) -> RenderableType:
     low, high = found.difference_interval()
     line = f"Difference {found.difference:z.3f} nats, 95% interval {low:.3f} to {high:.3f}."
     how = f"{found.forward.n_samples:,} rows ({found.forward.sampling})"
-    return page("What the past of one tells about the other beyond its own", table, line, how=how)
+    return page("What the past of one tells about the other, beyond the other's own past", table, line, how=how)

@@ -25,7 +25,7 @@ EXAMPLES = options.example(
 def why(
     file: options.File,
     x: Annotated[str, typer.Option("-x", metavar="COLUMN", help="The column to explain.")],
-    y: Annotated[str, typer.Option("-y", metavar="COLUMN", help="The column that it tells about.")],
+    y: Annotated[str, typer.Option("-y", metavar="COLUMN", help="The target, which it tells about.")],
     *,
     chosen: options.Chosen,
     base: options.BaseOption = options.Base.auto,
@@ -36,8 +36,8 @@ def why(
 ) -> None:
     """Why a column tells little once others are known.
 
-    What X tells about Y alone; given the column that takes most of it over; given that one and the next; and given all
-    others. The linear partial correlation, as in a regression, is shown beside it.
+    What X tells about Y alone; given the column that accounts for most of it; given that one and the next; and given
+    all others. The linear partial correlation, as in a regression, is shown for comparison.
     """
     form = printed.form
     request = Request(file, reading, work.seed)

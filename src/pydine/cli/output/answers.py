@@ -200,7 +200,7 @@ def done_to(frame: Frame) -> list[str]:
         most = sorted(missing, key=lambda name: -missing[name])
         listed = [f"{name} {_share(missing[name] / frame.n_samples)}" for name in most[:SHOWN_NOTES]]
         more = [f"{len(most) - SHOWN_NOTES} more"] if len(most) > SHOWN_NOTES else []
-        lines.append(f"Missing values: {', '.join(listed + more)}; every figure uses the rows that have what it needs.")
+        lines.append(f"Missing values: {', '.join(listed + more)}; each figure uses the rows that have what it needs.")
     return lines
 
 

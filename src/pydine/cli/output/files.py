@@ -46,19 +46,19 @@ def check_places(source: str | None, *paths: Path | None, overwrite: bool, heade
         if place.is_dir():
             raise ValueError(f"{path} is a directory; name a file in it.")
         if not place.parent.is_dir():
-            raise ValueError(f"{path} cannot be written, there is no folder {path.parent}.")
+            raise ValueError(f"{path} cannot be written: there is no folder {path.parent}.")
         if place in map(real, wanted[:i]):
             raise ValueError(f"{path} is named for two results; name another file for one of them.")
         if source is not None and _is_input(place, source):
-            raise ValueError(f"{path} is the file to be read, or in the folder; name another for the result.")
+            raise ValueError(f"{path} is the input, or in the input folder; name another file for the result.")
         if place.exists() and not place.is_file():
             continue  # a device or a pipe
         is_read_only = place.exists() and not place.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
         if is_read_only or not os.access(place.parent, os.W_OK):
-            raise ValueError(f"{path} cannot be written, {'it' if is_read_only else path.parent} is read-only.")
+            raise ValueError(f"{path} cannot be written: {'it' if is_read_only else path.parent} is read-only.")
         if place.exists() and not overwrite and not _is_ours(place, header):
             raise ValueError(
-                f"there is a file {path} that is not one of pydine's; name another, or pass --overwrite to replace it."
+                f"{path} exists and was not written by pydine; name another file, or pass --overwrite to replace it."
             )
 
 

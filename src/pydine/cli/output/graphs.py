@@ -14,7 +14,7 @@ def check_suffix(path: Path) -> None:
         check_picture(path)
     elif path.suffix.lower() not in (".graphml", ".dot", ".json"):
         raise ValueError(
-            f"{path}: a graph can be written as .png, .svg, .pdf, .graphml, .dot or .json; end the name so."
+            f"{path}: a graph can be written as .png, .svg, .pdf, .graphml, .dot or .json; end the name in one of them."
         )
 
 

@@ -78,12 +78,9 @@ def with_options(sentence: str) -> str:
 
 def _of_ties(shares: Mapping[str, float]) -> str:
     worst = sorted(shares, key=lambda name: -shares[name])
-    named = ", ".join(f"{name!r} (in {shares[name]:.0%} of the rows)" for name in worst[:3])
+    named = ", ".join(f"{name!r} ({shares[name]:.0%} of the rows)" for name in worst[:3])
     more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
-    return (
-        f"Repeated values in {named}{more}: variables are taken to be continuous, so the figures are those of smoothed "
-        "ones."
-    )
+    return f"Tied values in {named}{more}, which --kind says are continuous: estimates are those of smoothed variables."
 
 
 @contextmanager

@@ -131,5 +131,5 @@ def _bounded(source: str, stream: BinaryIO, max_bytes: int) -> bytes:
 def too_large(source: str, max_bytes: int) -> ValueError:
     """The refusal of a small file that holds a lot."""
     return ValueError(
-        f"{source} unpacks to more than {max_bytes:,} bytes; pass a larger --max-bytes if it is meant to be so large."
+        f"{source} unpacks to more than {max_bytes:,} bytes; pass a larger --max-bytes if it is meant to be that large."
     )

@@ -75,9 +75,9 @@ def dates_of(text: pl.Series, present: pl.Series, decimal_comma: Callable[[], bo
         if day[0].null_count() != month[0].null_count():
             yield min(by_day + by_month, key=lambda found: found[0].null_count())
         elif decimal_comma() or "-" in day_first:
-            yield day[0], f"{day[1]}, taking the first number for the day"
+            yield day[0], f"{day[1]}, taking the first number as the day"
         else:
-            yield month[0], f"{month[1]}, taking the first number for the month"
+            yield month[0], f"{month[1]}, taking the first number as the month"
 
 
 def _read_as(format_: str, text: pl.Series, few: pl.Series) -> Iterator[Found]:

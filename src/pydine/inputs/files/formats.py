@@ -40,7 +40,7 @@ KINDS = {
     b"\xd0\xcf\x11\xe0": "workbook",
 }
 REFUSED = {
-    "feather 1": "is a Feather file of version 1; write it again as Feather 2, Parquet or CSV",
+    "feather 1": "is a Feather file of version 1; save it again as Feather 2, Parquet or CSV",
 }
 JSON = re.compile(rb'\s*(?:\{\s*"|\[\s*[\[{])')  # how objects, and lists of objects or rows, begin
 NUMBER_BYTES = 8
@@ -105,7 +105,7 @@ def _open(content: Content, kind: str, header: bool | None, separator: str | Non
             "export it as CSV."
         )
     if kind == "text" and JSON.match(head):
-        raise ValueError(f"{source} is JSON; write it as CSV or Parquet.")
+        raise ValueError(f"{source} is JSON; save it as CSV or Parquet.")
     require("polars", f"reading {source}")
     if kind == "workbook":
         return _typed(content, first_sheet(content).lazy(), {})
@@ -120,7 +120,7 @@ def _open_typed(content: Content, kind: str) -> TableFile:
     import polars as pl
 
     source, is_parquet = content.source, kind == "parquet"
-    with read_by_polars(f"{source} begins as a file of kind {kind!r} but cannot be read"):
+    with read_by_polars(f"{source} begins as a file of type {kind!r} but cannot be read"):
         sizes = parquet_bytes(content.rewound()) if is_parquet else {}
         size = 0 if is_parquet else arrow_bytes(content.rewound(), is_stream=kind == "arrow stream")
         if size <= content.max_bytes:

@@ -17,8 +17,8 @@ from pydine.types import FloatArray, RowArray
 
 __all__ = ["Frame", "NotNumbers", "ReadColumn", "TableFile"]
 
-RENAMED = "called so because an earlier column is"
-TOO_CLOSE = "its whole numbers differ by less than float64 can tell apart, which subtracting the least one would mend"
+RENAMED = "renamed because an earlier column is called"
+TOO_CLOSE = "its whole numbers differ by less than float64 can resolve, unless the smallest is subtracted"
 MEND = "correct that cell, or pass --kind {}=nominal if these are labels"
 
 
@@ -115,7 +115,7 @@ class TableFile:
         found = self.find(option, [wanted])
         if len(found) > 1:
             raise ValueError(
-                f"{self.source}: {option} must name one column, but {wanted!r} are {len(found)}; ask for one at a time."
+                f"{self.source}: {option} must name one column, but {wanted!r} names {len(found)}; name one at a time."
             )
         return found[0]
 
@@ -323,7 +323,7 @@ class Frame(Mapping[str, FloatArray]):
         cells = "1 missing value" if count == 1 else f"{count} missing values, the first"
         return (
             f"{self.source}: column {name!r} has {cells} in {self.place(first)}; correct the file, or pass --nan omit "
-            "to use the rows that are there."
+            "to leave such rows out."
         )
 
     def place(self, row: int) -> str:

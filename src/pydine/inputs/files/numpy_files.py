@@ -105,5 +105,5 @@ def _fields_of(source: str, key: str, records: NDArray[Any]) -> list[NAME]:
     if records.ndim != 1 or nested or is_shared:
         what = f"the field {nested[0]!r} is itself a record" if nested else f"they have the shape {records.shape}"
         what = "fields share their bytes" if is_shared else what
-        raise ValueError(f"{source}: records must be in one dimension and of plain fields, but {what}; save columns.")
+        raise ValueError(f"{source}: records must have one dimension and plain fields, but {what}; save columns.")
     return [pair for name in names for pair in _columns_of(source, key + name, records[name])]

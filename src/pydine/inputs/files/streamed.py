@@ -42,7 +42,7 @@ def open_stream(path: str, *, is_sampled: bool = False, max_bytes: int | None = 
     ):
         return None
     if is_sampled:
-        raise ValueError(f"{path} is a folder, which is gone through row by row; leave out --sample.")
+        raise ValueError(f"{path} is a folder, which is read as a stream; leave out --sample.")
     try:
         stream = streams.ArrowStream.open(place)
         n_rows = int(stream.dataset.count_rows())
@@ -124,6 +124,6 @@ class StreamedFrame(Frame):
                 row, column = missing[0].tolist()
                 raise ValueError(
                     f"{self.source}: column {list(self.columns)[column]!r} has a missing value in "
-                    f"{place(start + row, None)}; correct the file, or pass --nan omit to use the rows that are there."
+                    f"{place(start + row, None)}; correct the file, or pass --nan omit to leave such rows out."
                 )
             start += len(batch)

@@ -49,7 +49,7 @@ def open_text(content: Content, head: bytes, separator: str | None, header: bool
     cells = _cells(source, first, separator)
     if header is None and all(_is_number(cell) for cell in cells):
         raise ValueError(
-            f"{source} seems to have no header, its first line is numbers ({cells[0]!r} ...); pass --no-header to call "
+            f"{source} seems to have no header: its first line is numbers ({cells[0]!r} ...); pass --no-header to call "
             "the columns 1, 2, 3 ..., or --header if these are names."
         )
     has_header = header is not False
@@ -60,7 +60,7 @@ def open_text(content: Content, head: bytes, separator: str | None, header: bool
     notes = [*content.notes, *_of_titles(head, before)]
     if total := _total(table):
         table = table[:-1]
-        notes.append(f"the last row, {total!r}, is taken for a sum of the others and left out")
+        notes.append(f"the last row, {total!r}, is taken as a total of the others and left out")
 
     @cache
     def decimal_comma() -> bool | None:
@@ -120,7 +120,7 @@ def _of_titles(head: bytes, before: int) -> list[str]:
     """The note about lines before the header that hold something."""
     titles = [line.strip(' \t,;|"') for line, _ in islice(_lines(head), before) if not EXCEL_SEPARATOR.fullmatch(line)]
     titles = [title for title in titles if title]
-    return [f"the header is line {before + 1}; what is before it, {titles[0]!r}, is a title"] if titles else []
+    return [f"the header is line {before + 1}; the text before it, {titles[0]!r}, is a title"] if titles else []
 
 
 def _total(table: pl.DataFrame) -> str | None:
@@ -146,7 +146,7 @@ def _read(content: Content, separator: str, blank: int, width: int) -> pl.DataFr
     import polars as pl
 
     try:
-        with read_by_polars(f"{content.source} cannot be read as a table of text"):
+        with read_by_polars(f"{content.source} cannot be read as a text table"):
             return pl.read_csv(
                 content.rewound(),
                 has_header=False,

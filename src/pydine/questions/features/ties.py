@@ -23,7 +23,7 @@ class Comparer:
         for name in (first, second):
             if name not in self.answers:
                 known = ", ".join(list(self.answers)[:10])
-                raise ValueError(f"{name!r} is not a ranked column whose rows were kept; they are {known}.")
+                raise ValueError(f"{name!r} is not a ranked column whose rows were kept; name one of {known}.")
         return difference_of([self.answers[first], self.answers[second]], (first, second))
 
     def tied(self, names: list[str], alpha: float) -> tuple[str, ...]:

@@ -46,11 +46,12 @@ class Knowledge:
         for i, j in _arrows("required", names, required):
             if not found.may[i, j]:
                 raise ValueError(
-                    f"required has the arrow {names[i]!r} to {names[j]!r}, which tiers or forbidden rule out."
+                    f"required has the arrow {names[i]!r} to {names[j]!r}, but tiers or forbidden rule it out; change "
+                    "one of them."
                 )
             found.must[i, j], found.may[j, i] = True, False
         if _has_cycle(found.must):
-            raise ValueError("required must not lead in a circle, but some of its arrows do.")
+            raise ValueError("required must not have cycles, but some of its arrows form one; leave one of them out.")
         return found
 
     @property
@@ -86,7 +87,7 @@ def _tiers(names: Sequence[str], tiers: Any) -> list[int]:
         _known("tiers", name, names)
     missing = [name for name in names if name not in given]
     if missing:
-        raise ValueError(f"tiers must say when every column comes about, but {missing[0]!r} is missing.")
+        raise ValueError(f"tiers must place every column, but {missing[0]!r} is missing.")
     if not all(isinstance(given[name], int | np.integer) for name in names):
         raise ValueError("tiers must be whole numbers, or lists of names with the earliest first.")
     return [int(given[name]) for name in names]
@@ -107,7 +108,7 @@ def _arrows(label: str, names: Sequence[str], arrows: Iterable[Any]) -> list[Arr
 
 def _known(label: str, name: str, names: Sequence[str]) -> int:
     if name not in names:
-        raise ValueError(f"{label} names the column {name!r}, which the search does not have.")
+        raise ValueError(f"{label} names the column {name!r}, which the search does not have; leave it out.")
     return names.index(name)
 
 

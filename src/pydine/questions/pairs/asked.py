@@ -173,8 +173,8 @@ class AllPairs:
         """Replace the figures of a stream's sample by those of all its rows, for pairs whose base is Gaussian."""
         if self.is_rest:
             raise ValueError(
-                "given='rest' needs all rows in memory: every pair has flows of its own; name the columns to condition "
-                "on, or pass a part of the rows."
+                "given='rest' needs all rows in memory: every pair has its own flows; name the columns to condition "
+                "on, or pass a sample of the rows."
             )
         workshop, table = self._workshop(), self.variables.table
         given = workshop.in_order(self.variables.given)

@@ -122,7 +122,7 @@ class Parted:
         names = list(self.members)
         members = sorted({i for pair in pairs for i in pair})
         if rows.sum() <= SPARE_ROWS:
-            return FoundPart(None, members, 0, f"they have {rows.sum()} rows, and more than {SPARE_ROWS} are needed.")
+            return FoundPart(None, members, 0, f"they have {rows.sum()} rows, but need more than {SPARE_ROWS}.")
         varying = [i for i in members if all(self.presence.varies(name, rows) for name in self.members[names[i]])]
         if len(varying) < 2:
             return FoundPart(None, varying, 0)
@@ -174,7 +174,7 @@ class Parted:
             shown = [" and ".join(names[i] for i in found.pair(int(k))) for k in unknown[:5]]
             more = [f"{len(unknown) - 5} more"] if len(unknown) > 5 else []
             warnings.warn(
-                f"No figure for {enumeration(shown + more)}, which have too few rows in common: {refused[0].refusal}",
+                f"No estimate for {enumeration(shown + more)}, which have too few rows in common: {refused[0].refusal}",
                 UserWarning,
                 stacklevel=level_of_caller(),
             )

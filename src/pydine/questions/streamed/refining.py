@@ -79,15 +79,15 @@ def of_sample(information: InformationEstimate, answer: Answer, sample: Sample) 
     information = replace(information, n_dropped=sample.n_dropped)
     if sample.is_whole or answer.verdict is not None:
         return information
-    warn_sampled("the answer rests", sample, "columns of numbers that are continuous, given numbers")
+    warn_sampled("the answer rests", sample, "continuous columns, given numbers")
     return replace(information, details={**information.details, "sample_rows": information.n_samples})
 
 
 def warn_sampled(what: str, sample: Sample, summed: str) -> None:
     """Warn that something is computed from a sample of the rows, and say what is computed from all."""
     warnings.warn(
-        f"{what} on a sample of {sample.size:,} of {sample.n_rows:,} rows, uniform over the table: sums over all rows "
-        f"are for {summed}.",
+        f"{what} on a random sample of {sample.size:,} of {sample.n_rows:,} rows: sums over all rows are used only for "
+        f"{summed}.",
         SampledWarning,
         stacklevel=level_of_caller(),
     )
@@ -98,7 +98,7 @@ def refined(answer: Fit, sample: Sample, n_jobs: int | None = None) -> tuple[Fit
     from pydine.questions.streamed.sums import Sums
 
     if not isinstance(answer.flow, RankFlow):
-        raise ValueError("data that are streamed need algorithm='ladder'; the paper's flows are fitted to all rows.")
+        raise ValueError("streamed data need algorithm='ladder'; the paper's flows are fitted to all rows.")
     dx, dy, _ = answer.question.dimensions
     columns = answer.question.table.names
     order = [columns[i] for block in answer.question.blocks for i in block]

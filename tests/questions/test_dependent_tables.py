@@ -142,7 +142,7 @@ def test_resampled_graphs_have_whole_clusters():
     data = panel(8, count=12)
     graph = pydine.causal_graph(data, clusters="who", bootstrap=3, strengths=False)
     assert all(0.0 <= edge.stability <= 1.0 for edge in graph.edges)
-    with pytest.raises(ValueError, match="clusters must be at least 10 to resample, but there are 5"):
+    with pytest.raises(ValueError, match="clusters must number at least 10 to resample, but there are 5"):
         pydine.causal_graph(data[data.who < 5], clusters="who", bootstrap=1)
 
 

@@ -346,9 +346,9 @@ class TestWarnings:
     @pytest.mark.parametrize(
         ("x", "y", "said"),
         [
-            (-D, A, r"determines x \(of x and y\): nothing"),
-            (A, np.exp(D), r"determines y \(of x and y\): nothing"),
-            (2.0 * D, -D, "determines both sides of x and y: nothing"),
+            (-D, A, r"determines x \(of x and y\), so the information is 0"),
+            (A, np.exp(D), r"determines y \(of x and y\), so the information is 0"),
+            (2.0 * D, -D, "determines both sides of x and y, so the information is 0"),
         ],
     )
     def test_which_side_is_said(self, x, y, said):
@@ -367,7 +367,7 @@ class TestWarnings:
         )
 
     def test_many_are_counted(self):
-        with pytest.warns(DeterminedWarning, match="determines p0, p1, p2, p3, p4 and 4 more: nothing"):
+        with pytest.warns(DeterminedWarning, match="determines p0, p1, p2, p3, p4 and 4 more, so the information is 0"):
             warn_determined(f"p{i}" for i in range(9))
 
     @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def test_a_word_unasked():
 
 def test_few_clusters():
     x, y, codes = groups(0, count=5, size=30)
-    with pytest.warns(FewClustersWarning, match="There are 5 clusters"):
+    with pytest.warns(FewClustersWarning, match="There are only 5 clusters"):
         pydine.mutual_information(x, y, clusters=codes)
 
 

@@ -71,7 +71,7 @@ def test_scikit_learn_passes_clusters_on():
         assert list(fitted[0].get_support()) == [True, False]
 
 
-@pytest.mark.filterwarnings("ignore:There are 3 clusters")
+@pytest.mark.filterwarnings("ignore:There are only 3 clusters")
 def test_lists_are_names_only_if_all_are():
     data = panel(4).assign(site=lambda frame: frame.who % 3)
     both = pydine.pairwise_information(data[["a", "b", "who", "site"]], clusters=["who", "site"])
@@ -137,12 +137,12 @@ def test_a_graph_has_the_strengths_of_single_questions():
     assert (edge.low, edge.high) == pytest.approx(alone.confidence_interval())
 
 
-@pytest.mark.filterwarnings("ignore:There are 5 clusters")
+@pytest.mark.filterwarnings("ignore:There are only 5 clusters")
 def test_resampled_graphs_have_whole_clusters():
     data = panel(8, count=12)
     graph = pydine.causal_graph(data, clusters="who", bootstrap=3, strengths=False)
     assert all(0.0 <= edge.stability <= 1.0 for edge in graph.edges)
-    with pytest.raises(ValueError, match="clusters must be at least 10 to resample, but there are 5"):
+    with pytest.raises(ValueError, match="clusters must number at least 10 to resample, but there are 5"):
         pydine.causal_graph(data[data.who < 5], clusters="who", bootstrap=1)
 
 

@@ -80,7 +80,7 @@ def test_refusals(ask, says):
 def test_shown_and_read_back():
     found = pydine.rows_needed(0.05)
     assert Power.from_json(found.to_json()).to_json() == found.to_json()
-    assert repr(found).startswith("103 rows show 0.05 nats (a correlation of 0.31)")
+    assert repr(found).startswith("103 rows detect 0.05 nats (a correlation of 0.31)")
     assert "Rows needed" in found._repr_html_()
     assert int(found) == found.rows
     assert "0.05 nats" in found.plot().get_title()

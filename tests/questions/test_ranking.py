@@ -266,7 +266,7 @@ def test_an_interrupted_ranking_is_what_is_known(data):
             raise KeyboardInterrupt
 
     whole = rank(data, "y", base="gaussian")
-    with pytest.warns(UserWarning, match="Interrupted: 1 of 3 columns given the rest are known"):
+    with pytest.warns(UserWarning, match="Interrupted: estimates given the rest are known for 1 of 3 columns"):
         found = rank(data, "y", base="gaussian", watch=watch)
     assert [column.alone for column in found] == [column.alone for column in whole]
     assert [column.given_rest is None for column in found] == [False, True, True]  # the one that tells most is first

@@ -235,7 +235,7 @@ class TestDamage:
 
     def test_a_unit_is_no_model(self, tmp_path):
         mutual_information(*sample(80, 0, dz=1), base="gaussian", cache=UnitCache(tmp_path))
-        with pytest.raises(ValueError, match=r"holds a pydine\.unit, and not a pydine\.model"):
+        with pytest.raises(ValueError, match=r"holds a pydine\.unit, not a pydine\.model"):
             DINE.load(files_of(tmp_path)[0])
 
     def test_no_file(self, tmp_path):

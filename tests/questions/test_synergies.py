@@ -64,5 +64,5 @@ def test_refusals():
     x, y = np.random.default_rng(0).standard_normal((2, 50))
     with pytest.raises(ValueError, match="most must be an integer of at least 1, but got 0"):
         pydine.synergies({"x": x, "y": y}, "y", most=0)
-    with pytest.raises(ValueError, match="at least two columns to pair beside 'y', but has 1"):
+    with pytest.raises(ValueError, match="at least two columns to pair besides 'y', but has 1"):
         pydine.synergies({"x": x, "y": y}, "y")

@@ -57,7 +57,7 @@ def test_the_p_values_up_to_alpha_decide_what_is_found(data, alpha):
 def test_the_strongest(data):
     found = pydine.wide_information(data, top=3)
     assert (len(found), found.n_found) == (3, pydine.wide_information(data).n_found)
-    assert "depend on each other" in repr(found)
+    assert "Dependence detected in" in repr(found)
     assert found.columns()["x"][0] == found.names[found.first[0]]
 
 

@@ -66,7 +66,9 @@ def least_rows(information: float, power: float, dimensions: tuple[int, int, int
     """The fewest rows, to one part in a thousand, in which the test finds information in nats with this power."""
     low, high = float(sum(dimensions) + SPARE_ROWS), MOST_ROWS
     if power_of(information, high, dimensions, alpha, statistic) < power:
-        raise ValueError(f"information of {information:g} nats needs more than {MOST_ROWS:,.0f} rows; pass more.")
+        raise ValueError(
+            f"information of {information:g} nats needs more than {MOST_ROWS:,.0f} rows; pass a larger amount."
+        )
     if power_of(information, low, dimensions, alpha, statistic) >= power:
         return int(low)
     while high - low > max(0.5, 1e-3 * low):

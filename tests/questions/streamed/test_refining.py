@@ -171,7 +171,7 @@ def test_what_rests_on_the_sample_says_so(of_any_kind, monkeypatch, x, y, z):
     with pytest.warns(UserWarning, match="the answer rests on a random sample of 1,000 of 3,000 rows"):
         found = pydine.mutual_information(x, y, z, data=of_any_kind[1])
     assert found.n_samples == found.details["sample_rows"] == 1000
-    with pytest.warns(UserWarning, match="a sample of 1,000 of 3,000 rows"):
+    with pytest.warns(UserWarning, match="a random sample of 1,000 of 3,000 rows"):
         tested = pydine.independence_test(x, y, z, data=of_any_kind[1], method="analytic")
     assert tested.estimate.n_samples == 1000
 

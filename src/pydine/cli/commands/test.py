@@ -51,7 +51,7 @@ def independence(
         Method, options.of_method(help="Permute rows, or use a formula, which is instant.")
     ] = Method.permutation,
     statistic: Annotated[
-        Statistic, options.of_method(help="gaussian sees correlation, general what shows in squares, auto both.")
+        Statistic, options.of_method(help="gaussian sees correlation, general dependence without it, auto both.")
     ] = Statistic.auto,
     permutations: Annotated[int, options.of_method(min=1, metavar="N", help="Number of permutations.")] = 999,
     depending: options.Depending,

@@ -65,7 +65,7 @@ class RankedColumn(Record):
 
     @property
     def is_determined(self) -> bool:
-        """Whether the rest determines the column, or the target, so that nothing is left to tell."""
+        """Whether the rest determines the column, or the target, so that the information is 0."""
         return self.given_rest is not None and self.given_rest.value == self.given_rest.standard_error == 0.0
 
     @property

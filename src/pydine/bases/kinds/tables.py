@@ -109,7 +109,7 @@ class Counted(NamedTuple):
 
     @property
     def telling(self) -> NDArray[np.intp]:
-        """The values of z within which both sides vary: the others add nothing to what a table tells, nor to its bias."""
+        """Values of z within which both sides vary: the others add nothing to what a table tells, nor to its bias."""
         varies = [np.count_nonzero(part, axis=1) > 1 for part in (self.with_x, self.with_y)]
         return np.flatnonzero(varies[0] & varies[1])
 

@@ -126,11 +126,13 @@ def _exchanged(name: str) -> str:
 def _of_parts(columns: MixedColumns, latent: MixedColumns, maker: MixedMaker) -> dict[str, Parts]:
     """Log-ratios by models of parts of the rows, by name; in `latent`, numbers are replaced by latents given z.
 
-    A part is taken apart again, until its rows are few or no cut stands out.
+    A part is taken apart again, until its rows are few or no cut stands out. Its labels have the order of its own
+    frequencies already, so that nothing is realigned within it: that took a third of the time.
     """
+    within = replace(maker, without=(*maker.without, "realigned"))
 
     def fitted(in_parts: bool, some: MixedColumns) -> Densities:
-        return _densities(some.swapped() if some.is_swapped else some, maker, in_parts)
+        return _densities(some.swapped() if some.is_swapped else some, within, in_parts)
 
     parted, whole = partial(fitted, True), partial(fitted, False)
     found = label_by_label(columns, maker, parted, whole) if maker.has("label by label") else {}

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import chi2_contingency, hypergeom
 
-from pydine.bases.kinds.tables import codes_of, entropy, excess_given_margins, fit_table, rows_per_cell
+from pydine.bases.kinds.tables import codes_of, counted, entropy, excess_given_margins, fit_table, rows_per_cell
 
 
 def independent(n, seed, kx=4, ky=9):
@@ -86,6 +86,16 @@ def test_given_z_strata_add_up():
 def test_strata_in_which_one_side_is_constant_tell_nothing():
     x, y, z = (np.repeat(codes, 5) for codes in ([0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 1]))
     assert fit_table(x, y, z).value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_cells_of_z_with_a_constant_side_change_neither_bias_nor_error():
+    rng = np.random.default_rng(0)
+    x, y, z = rng.integers(0, 3, (3, 400))
+    alone = fit_table(x, y, z)
+    more = [np.concatenate([codes, np.full(400, k)]) for codes, k in ((x, 1), (y, 2))]
+    beside = fit_table(*more, np.concatenate([z, np.arange(3, 403)]))
+    assert 2.0 * beside.value == pytest.approx(alone.value, rel=0.1)
+    assert np.all(counted(*more, np.concatenate([z, np.arange(3, 403)])).telling == [0, 1, 2])
 
 
 def test_trust_follows_the_rows_of_a_cell():

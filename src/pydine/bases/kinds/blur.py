@@ -11,10 +11,9 @@ import numpy as np
 
 from pydine.bases.kinds.ratios import MixedModels
 from pydine.bases.learning import SENSITIVITY_ROWS, STEP
-from pydine.latents.kinds.column import Place
 from pydine.latents.kinds.conditionals import Conditional
 from pydine.latents.kinds.question import MixedColumns
-from pydine.types import FloatArray, RowArray
+from pydine.types import RowArray
 from pydine.units.rows import some_of
 from pydine.units.stacking import DERIVATIVES
 
@@ -60,15 +59,13 @@ def _of_a_doubling(numbers: int) -> float:
 
 def _sensitivity(columns: MixedColumns, models: MixedModels, conditional: Conditional, some: RowArray) -> float:
     """Mean square of the derivative of log-ratios with respect to the latent of a continuous column."""
-    rows = {column.place: column.values[some] for column in (*columns.x, *columns.y, *columns.z)}
+    rows = {column.place: np.tile(column.values[some], 2) for column in (*columns.x, *columns.y, *columns.z)}
     scores, values = conditional.column.order_keys[0], conditional.column.values
     order = np.argsort(scores, kind="stable")
-
-    def moved(step: float) -> dict[Place, FloatArray]:
-        there: FloatArray = np.interp(scores[some] + step, scores[order], values[order])
-        return {**rows, conditional.column.place: there}
-
-    low, high = moved(-STEP), moved(STEP)
-    ratios = models.log_ratio(high) - models.log_ratio(low)
-    latents = conditional.residuals_of(high)[0].first - conditional.residuals_of(low)[0].first
+    steps = np.repeat([-STEP, STEP], len(some))  # both at once, since few rows take as long as many
+    rows[conditional.column.place] = np.interp(np.tile(scores[some], 2) + steps, scores[order], values[order])
+    ratios, latents = (
+        each[len(some) :] - each[: len(some)]
+        for each in (models.log_ratio(rows), conditional.residuals_of(rows)[0].first)
+    )
     return float(((ratios / np.maximum(latents, LEAST_MOVED)) ** 2).mean())

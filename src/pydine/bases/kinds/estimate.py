@@ -15,7 +15,7 @@ from pydine.bases.elliptical import EllipticalRatio
 from pydine.bases.kinds.densities import MixedEstimate, by_densities
 from pydine.bases.kinds.parts import codes_of_columns
 from pydine.bases.kinds.sparse import fit_sparse
-from pydine.bases.kinds.tables import Codes, TableFit, entropy, fit_table, most_entropy
+from pydine.bases.kinds.tables import Codes, TableFit, entropy, fit_table, most_entropy, trust_of
 from pydine.latents.flows import Latents
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
@@ -137,11 +137,14 @@ def has_many(columns: MixedColumns) -> bool:
 
 
 def fit_columns_table(columns: MixedColumns) -> TableFit | None:
-    """The contingency table of a question whose columns are all discrete."""
+    """The contingency table of a question whose columns are all discrete; None if rows are too few for it to count."""
     if columns.cells is None or not all(column.is_discrete for column in (*columns.x, *columns.y)):
         return None
-    fitted = fit_sparse if has_many(columns) else fit_table
-    table = fitted(codes_of_columns(columns.x), codes_of_columns(columns.y), columns.cells)
+    codes = codes_of_columns(columns.x), codes_of_columns(columns.y), columns.cells
+    is_many = has_many(columns)
+    if not is_many and trust_of(*codes) == 0.0:
+        return None
+    table = (fit_sparse if is_many else fit_table)(*codes)
     effect = columns.sampling.effect(table.ratios)[0]  # on bias and variance alike (Rao and Scott 1981)
     more = (effect - 1.0) * (float(table.ratios.mean()) - table.value)
     return table._replace(value=table.value - more, standard_error=table.standard_error * float(np.sqrt(effect)))

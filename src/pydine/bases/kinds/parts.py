@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.kinds.residuals import MixedMaker
-from pydine.types import FloatArray
+from pydine.types import FloatArray, RowArray
 from pydine.units.rows import signs
 
 CUTS = 16  # answer: groups of equal size between which a column of z may be cut
@@ -35,26 +35,47 @@ DIGITS = 9  # guard: decimals of gains that are compared: those that differ by r
 CELLS, SIDES, POOLED = "label by label", "part by part", "realigned"
 
 
+class Learned(Protocol):
+    """Log-ratios of rows by models that were fitted to them; only those of models that count are found in sample."""
+
+    @property
+    def held_out(self) -> FloatArray:
+        """By models that have not seen the rows, in nats, shape (n,)."""
+        ...
+
+    @property
+    def in_sample(self) -> FloatArray:
+        """By models that have seen the rows, in nats, shape (n,)."""
+        ...
+
+    @property
+    def blur(self) -> float:
+        """What z may still hide from these models, in nats."""
+        ...
+
+
 class Parts(NamedTuple):
     """Log-ratios by separate models for every part.
 
     Parameters
     ----------
-    in_sample, held_out : ndarray, shape (n,)
-        Log-ratios in nats, by models that have, and have not, seen the rows.
+    in_sample : callable
+        Returns log-ratios in nats by models that have seen the rows, shape (n,).
+    held_out : ndarray, shape (n,)
+        Likewise, by models that have not.
     trust : float
         How far they may count, from 0 to 1.
-    blur : float, optional
-        What z may still hide from these models, in nats; None if it is as much as from models of all rows.
+    blur : callable, optional
+        Returns what z may still hide from these models, in nats; None if it is as much as from models of all rows.
     """
 
-    in_sample: FloatArray
+    in_sample: Callable[[], FloatArray]
     held_out: FloatArray
     trust: float
-    blur: float | None = None
+    blur: Callable[[], float] | None = None
 
 
-LogRatios = Callable[[MixedColumns], tuple[FloatArray, FloatArray, float]]  # in-sample, held-out, and what z may hide
+Fitting = Callable[[MixedColumns], Learned]
 
 
 def codes_of_columns(columns: Sequence[Column]) -> Codes:
@@ -67,7 +88,7 @@ def is_few(column: Column) -> bool:
     return column.is_label and not column.has_many_labels
 
 
-def label_by_label(columns: MixedColumns, maker: MixedMaker, fitted: LogRatios, pooled: LogRatios) -> dict[str, Parts]:
+def label_by_label(columns: MixedColumns, maker: MixedMaker, fitted: Fitting, pooled: Fitting) -> dict[str, Parts]:
     """Separate models for each combination of labels in z, given the rest of z, and models of all rows, realigned.
 
     Empty if z has no labels, too few rows of some combination, or if nothing shows that parts differ.
@@ -85,7 +106,7 @@ def label_by_label(columns: MixedColumns, maker: MixedMaker, fitted: LogRatios, 
 
 
 def on_either_side(
-    columns: MixedColumns, raw: MixedColumns, maker: MixedMaker, fitted: LogRatios, pooled: LogRatios
+    columns: MixedColumns, raw: MixedColumns, maker: MixedMaker, fitted: Fitting, pooled: Fitting
 ) -> dict[str, Parts]:
     """Separate models for the rows on either side of the best cut, and models of all rows, realigned.
 
@@ -111,27 +132,38 @@ def _trusted(columns: MixedColumns, maker: MixedMaker, part: Codes) -> float:
     return 0.0 if latents is None else trust * apart(latents, part, maker.ladder.folds)
 
 
-def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
+def _by_parts(columns: MixedColumns, part: Codes, trust: float, fitted: Fitting) -> Parts | None:
     if trust == 0.0:
         return None
-    (in_sample, held_out), blur = np.zeros((2, columns.n_rows)), 0.0
+    held_out: FloatArray = np.zeros(columns.n_rows)
+    found: list[tuple[RowArray, Learned]] = []
     for k in range(int(part.max()) + 1):
         rows = np.flatnonzero(part == k)
         some = columns.only(rows)
         if some.x and some.y:
-            in_sample[rows], held_out[rows], hidden = fitted(some)
-            blur += len(rows) / columns.n_rows * hidden
+            found.append((rows, fitted(some)))
+            held_out[rows] = found[-1][1].held_out
+
+    def in_sample() -> FloatArray:
+        seen: FloatArray = np.zeros(columns.n_rows)
+        for rows, learned in found:
+            seen[rows] = learned.in_sample
+        return seen
+
+    def blur() -> float:
+        return sum(len(rows) / columns.n_rows * learned.blur for rows, learned in found)
+
     return Parts(in_sample, held_out, trust, blur)
 
 
-def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: LogRatios) -> Parts | None:
+def _pooled(columns: MixedColumns, part: Codes, trust: float, fitted: Fitting) -> Parts | None:
     """Models of all rows after `realigned` has recoded every part; None if that changes nothing."""
     is_many = any(column.has_many_labels for column in (*columns.x, *columns.y))
     aligned = realigned(columns, part) if trust > 0.0 and not is_many else None
     if aligned is None:
         return None
-    in_sample, held_out, blur = fitted(aligned)
-    return Parts(in_sample, held_out, trust, blur)
+    learned = fitted(aligned)
+    return Parts(lambda: learned.in_sample, learned.held_out, trust, lambda: learned.blur)
 
 
 def realigned(columns: MixedColumns, part: Codes) -> MixedColumns | None:

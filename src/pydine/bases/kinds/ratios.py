@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,33 +99,64 @@ class MixedModels:
         return total
 
 
+class Sides(NamedTuple):
+    """Conditionals of one side with the other in their contexts, without, and of the other side."""
+
+    seeing: Sequence[Conditional]
+    alone: Sequence[Conditional]
+    others: Sequence[Conditional]
+
+    @property
+    def other(self) -> Conditional | None:
+        """The column to average over, if it is one."""
+        return self.others[0] if len(self.others) == 1 and not self.others[0].column.has_many_labels else None
+
+    def log_densities(self, densities: Densities) -> tuple[FloatArray, FloatArray]:
+        """Log-densities with the other side, (n,), and by models without it, (models, n)."""
+        with_it, without = (total_of(side, densities) for side in (self.seeing, self.alone))
+        if self.other is None:
+            return with_it, without[None]
+        average = averaged_over(self.other.column, self.other.alternatives, self.seeing, densities)
+        return with_it, np.array([without, average])
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRatio:
+    """One model, with log-ratios of the rows that it was fitted to, in nats.
+
+    Parameters
+    ----------
+    sides : Sides
+    ratio : MixedRatio
+    held_out : ndarray, shape (n,)
+        By models that have not seen the rows.
+    """
+
+    sides: Sides
+    ratio: MixedRatio
+    held_out: FloatArray
+
+    @cached_property
+    def in_sample(self) -> FloatArray:
+        """By models that have seen the rows, shape (n,): found when somebody asks, for models that count."""
+        learned, without = self.sides.log_densities(lambda each: (each.context.learned, each.seen))
+        ratios: FloatArray = learned - mixture_log_density(without, self.ratio.weights)
+        return ratios
+
+
 def ratio_of(
     seeing: Sequence[Conditional],
     alone: Sequence[Conditional],
     others: Sequence[Conditional],
     settings: LadderSettings,
     folds: Sequence[HeldOut],
-) -> tuple[MixedRatio, FloatArray, FloatArray]:
-    """One model, and its in-sample and held-out log-ratios, in nats, shapes (n,)."""
-    other = others[0] if len(others) == 1 and not others[0].column.has_many_labels else None
+) -> ComparedRatio:
+    """One model, and its log-ratios."""
+    sides = Sides(seeing, alone, others)
     by_others = {id(conditional): conditional.unseen(settings) for conditional in (*seeing, *alone)}
-
-    def seen(conditional: Conditional) -> tuple[FloatArray, ByParts]:
-        return conditional.context.learned, conditional.seen
-
-    def unseen(conditional: Conditional) -> tuple[FloatArray, ByParts]:
-        return conditional.context.values, by_others[id(conditional)]
-
-    found = []
-    alternatives = [] if other is None else [other.alternatives]
-    for density in (unseen, seen):
-        with_it, without = (total_of(side, density) for side in (seeing, alone))
-        averages = [averaged_over(others[0].column, each, seeing, density) for each in alternatives]
-        found.append((with_it, np.array([without, *averages])))
-    (held, held_without), (learned, learned_without) = found
-    below, weights = mixed(held_without, folds)
-    ratio = MixedRatio(tuple(seeing), tuple(alone), other, weights)
-    return ratio, learned - mixture_log_density(learned_without, weights), held - below
+    held, without = sides.log_densities(lambda each: (each.context.values, by_others[id(each)]))
+    below, weights = mixed(without, folds)
+    return ComparedRatio(sides, MixedRatio(tuple(seeing), tuple(alone), sides.other, weights), held - below)
 
 
 Densities = Callable[[Conditional], tuple[FloatArray, ByParts]]  # contexts (c, n) of rows, and models of them

@@ -9,6 +9,7 @@ p(code | number, z) = p(code | z) r(code) / sum p(. | z) r(.).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def _held_out(number: Column, codes: Codes, chances: FloatArray | None, folds: S
     every, held_out = np.arange(len(codes)), np.empty(len(codes))
     for rows, away in folds:
         held_out[rows] = _ratios(bins, codes, np.delete(every, away), rows, chances)
-    return Parts(_ratios(bins, codes, every, every, chances), held_out, 1.0)
+    return Parts(partial(_ratios, bins, codes, every, every, chances), held_out, 1.0)
 
 
 def _ratios(bins: Codes, codes: Codes, learned: RowArray, rows: RowArray, chances: FloatArray | None) -> FloatArray:

@@ -8,6 +8,7 @@ independence and the observed ones, closer to the former the less the table depa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -107,6 +108,12 @@ class Counted(NamedTuple):
     with_y: FloatArray
 
     @property
+    def telling(self) -> NDArray[np.intp]:
+        """Values of z within which both sides vary: the others add nothing to what a table tells, nor to its bias."""
+        varies = [np.count_nonzero(part, axis=1) > 1 for part in (self.with_x, self.with_y)]
+        return np.flatnonzero(varies[0] & varies[1])
+
+    @property
     def determined(self) -> tuple[FloatArray, ...]:
         """Rows by z and each side that the other side determines, given z: `with_x`, `with_y`, both or none."""
         cells = len(self.counts)
@@ -129,12 +136,15 @@ def counted(x: Codes, y: Codes, z: Codes) -> Counted:
 def fit_table(x: Codes, y: Codes, z: Codes) -> TableFit:
     """The information between codes x and y (n,) given codes z (n,)."""
     n, table = len(x), counted(x, y, z)
-    counts, in_z, with_x, with_y = table.counts, table.in_z, table.with_x, table.with_y
-    plug_in = float(counts @ table.ratios / n)
-    bound = min(_conditional(with_x, in_z), _conditional(with_y, in_z)) / n
-    bias = 0.0 if table.determined else _bias(table.cell, counts, with_x, with_y, in_z) / n
-    trust = smooth_step(rows_per_cell(x, y, z), 1.0, ROWS_PER_VALUE)
-    return TableFit(min(plug_in - bias, bound), table_error(table), table.ratios[table.seen], trust)
+    plug_in = float(table.counts @ table.ratios / n)
+    bound = min(_conditional(table.with_x, table.in_z), _conditional(table.with_y, table.in_z)) / n
+    bias = 0.0 if table.determined else _bias(table) / n
+    return TableFit(min(plug_in - bias, bound), table_error(table), table.ratios[table.seen], trust_of(x, y, z))
+
+
+def trust_of(x: Codes, y: Codes, z: Codes) -> float:
+    """How far the table of codes x and y (n,) given codes z (n,) may count, from 0 to 1."""
+    return smooth_step(rows_per_cell(x, y, z), 1.0, ROWS_PER_VALUE)
 
 
 def table_error(table: Counted) -> float:
@@ -143,8 +153,7 @@ def table_error(table: Counted) -> float:
     Without it, a cell that is empty in the sample would be treated as one of probability 0.
     """
     mean, square, n = 0.0, 0.0, float(table.in_z.sum())
-    for k in np.flatnonzero(table.in_z > 0.0):
-        here = table.cell[0] == k
+    for _, here in _cells_of(table):
         (x, of_x), (y, of_y) = (np.unique(table.cell[i][here], return_inverse=True) for i in (1, 2))
         found = np.zeros((len(x), len(y)))
         found[of_x, of_y] = table.counts[here]
@@ -169,9 +178,15 @@ def _conditional(counts: FloatArray, totals: FloatArray) -> float:
     return float(-(counts * np.log(share)).sum())
 
 
-def _bias(
-    cell: NDArray[np.intp], counts: FloatArray, with_x: FloatArray, with_y: FloatArray, in_z: FloatArray
-) -> float:
+def _cells_of(table: Counted) -> Iterator[tuple[int, slice]]:
+    """Each telling value of z, and where its cells are, which are in the order of z."""
+    telling = table.telling
+    starts, stops = (np.searchsorted(table.cell[0], telling, side=side) for side in ("left", "right"))
+    for k, start, stop in zip(telling.tolist(), starts.tolist(), stops.tolist(), strict=True):
+        yield k, slice(start, stop)
+
+
+def _bias(table: Counted) -> float:
     """Approximate bias of the plug-in information, times n, in nats.
 
     It follows from the expected count of every cell. These are those of independence times a factor of mean 1 and
@@ -180,8 +195,8 @@ def _bias(
     the bias is known exactly, given the margins, and counts as far as the chi-squared statistic may be due to chance.
     """
     squares, freedom, at_independence, cells = 0.0, 0.0, 0.0, []
-    for k in np.flatnonzero(in_z > 0.0):
-        here = cell[0] == k
+    cell, counts, (in_z, with_x, with_y) = table.cell, table.counts, (table.in_z, table.with_x, table.with_y)
+    for k, here in _cells_of(table):
         x, y = with_x[k] > 0.0, with_y[k] > 0.0
         expected = np.outer(with_x[k], with_y[k]) / in_z[k]
         found = np.zeros(expected.shape)
@@ -194,7 +209,8 @@ def _bias(
     usual = freedom + CHANCE * np.sqrt(2.0 * freedom)
     beyond = max(squares - usual, 0.0)
     v, by_chance = beyond / float(in_z.sum()), 1.0 - beyond / max(squares, 1.0)
-    margins = float(excess(with_x.ravel()).sum() + excess(with_y.ravel()).sum() - excess(in_z).sum())
+    of_x, of_y, of_z = (excess(part[table.telling].ravel()).sum() for part in (with_x, with_y, in_z))
+    margins = float(of_x + of_y - of_z)
     total = sum(float(excess(m * (1.0 + v * found) / (1.0 + v * m)).sum()) for m, found in cells) - margins
     plain = sum(float(excess(m).sum()) for m, _ in cells) - margins
     return float(total + by_chance * (at_independence - plain))

@@ -18,6 +18,12 @@ from pydine.units.steps import FARTHEST_CUT
 from pydine.units.unit import FittedUnit
 
 
+def _scores(is_it: NDArray[np.bool_]) -> tuple[float, float]:
+    """Normal scores of no and yes among answers (n,)."""
+    scores = ScoreMap.fit(is_it.astype(np.float64))[0].scores
+    return float(scores[0]), float(scores[-1])
+
+
 class NominalColumn(Column):
     """Labels, as a series of yes/no questions about them."""
 
@@ -40,7 +46,7 @@ class NominalColumn(Column):
         ] or [0]
         self._cuts = {k: float(normal_quantile(np.array([counts[k] / after[k]]))[0]) for k in self._splits}
         labels = range(min(len(counts), MOST_LEVELS)) if len(counts) > 2 else range(1)
-        self._marks = [ScoreMap.fit((values == k).astype(np.float64))[0] for k in labels]
+        self._marks = [_scores(values == k) for k in labels]
 
     def coded(self, values: FloatArray) -> FloatArray:
         """See `Column`; an unknown label becomes the rarest one."""
@@ -67,7 +73,7 @@ class NominalColumn(Column):
 
     def _indicators(self, values: FloatArray) -> FloatArray:
         """Normal scores of indicators of the labels that have one, shape (c, m)."""
-        return np.array([scores((values == k).astype(np.float64)) for k, scores in enumerate(self._marks)])
+        return np.array([np.where(values == k, yes, no) for k, (no, yes) in enumerate(self._marks)])
 
     def _rows(self, k: int, values: FloatArray) -> NDArray[np.intp]:
         """Rows to which the k-th question applies."""

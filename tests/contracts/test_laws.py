@@ -32,6 +32,16 @@ def test_the_same_information(sample, answer, law):
     assert checks.moved(answer, again) < checks.ROUNDING, sample.name
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1061, 1129, 1209, 1273])
+def test_what_the_long_run_found(seed):
+    """Ties among rows of steps and labels, which were broken by the order of rows and the signs of columns."""
+    sample = drawn(seed, 400)
+    for law in ("permute rows", "negate columns"):
+        again = checks.ask(checks.EXACT[law](sample, np.random.default_rng(seed)), is_tested=False)
+        assert checks.moved(checks.ask(sample, is_tested=False), again) < checks.ROUNDING, (law, sample.name)
+
+
 def test_signs_of_z():
     """Three labels and a number given a bent function of z."""
     rng = np.random.default_rng([0, 3])

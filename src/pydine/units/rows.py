@@ -8,7 +8,7 @@ sign of a column. What has to be random is drawn with a fixed seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,17 +26,17 @@ GOLDEN = 0.6180339887498949  # fact: the golden ratio less 1; its multiples, mod
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def outwards(columns: FloatArray, ties: Sequence[FloatArray] = ()) -> RowArray:
+def outwards(columns: FloatArray, ties: Callable[[], Sequence[FloatArray] | FloatArray] | None = None) -> RowArray:
     """Rows of columns (d, n) in the order of their distance from the origin, the nearest first, shape (n,).
 
-    Ties in distance are broken column by column, and what is left of them by `ties`, (n,) each. Columns must be normal
-    scores or multiples of them.
+    Ties in distance are broken column by column, and what is left of them by what `ties` makes, (n,) each. Columns must
+    be normal scores or multiples of them, in a canonical order and with canonical signs.
     """
     distances = (columns * columns).sum(axis=0)
     order = np.argsort(distances, kind="stable")
     ordered = distances[order]
     if (ordered[1:] == ordered[:-1]).any():
-        return np.lexsort([*ties, *columns[::-1], *np.abs(columns[::-1]), distances])
+        return np.lexsort([*(ties() if ties else ()), *columns[::-1], *np.abs(columns[::-1]), distances])
     return order
 
 

@@ -18,7 +18,7 @@ from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap, ThinnedMap
 from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, IntArray, RowArray, must_fit
-from pydine.units.rows import Arrangement, View, outwards
+from pydine.units.rows import DIGITS, Arrangement, View, outwards
 from pydine.units.unit import FittedUnit
 from pydine.work.tasks import Unit
 
@@ -165,7 +165,8 @@ class Latents:
         """
         if self.view is not None:
             return self.seen().outwards
-        return outwards(self.unprojected, lambda: Arrangement.beside(self.z, self.unprojected)(self.z))
+        latents = np.round(self.unprojected, DIGITS)
+        return outwards(latents, lambda: Arrangement.beside(self.z, latents)(self.z))
 
     def only(self, rows: NDArray[np.intp]) -> Latents:
         """Select rows, as latents without a projection of their own."""

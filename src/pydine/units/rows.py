@@ -20,6 +20,7 @@ from pydine.sampling import SEED as SEED
 from pydine.sampling import dealt as dealt
 from pydine.types import FloatArray, RowArray, must_fit
 
+DIGITS = 9  # guard: decimals of residuals that are ordered; steps on either side of the middle differ in later ones
 GOLDEN = 0.6180339887498949  # fact: the golden ratio less 1; its multiples, modulo 1, fill the unit interval evenly
 
 

@@ -18,8 +18,8 @@ from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
 from pydine.units.evidence import evidence
+from pydine.units.rows import DIGITS
 
-DIGITS = 9  # guard: decimals of squares that are ranked: those of steps on either side of the middle differ by rounding
 LEAST_SPREAD = 1e-6  # guard: variance of a column within parts, and of combinations of columns
 
 

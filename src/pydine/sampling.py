@@ -90,6 +90,10 @@ class Rows:
         """Some of the rows, in any order."""
         return self
 
+    def left(self, n: int) -> int:
+        """How many of n rows are left, as degrees of freedom, after what was learned before any model saw them."""
+        return n
+
     def folds(self, order: RowArray, count: int) -> list[HeldOut]:
         """Deal rows (m,) out to folds; the order, which follows from the values, decides what is arbitrary."""
         return [HeldOut(rows, rows) for rows in dealt(order, count)]
@@ -130,6 +134,28 @@ class Rows:
 
 
 INDEPENDENT = Rows()
+
+
+@dataclass(frozen=True)
+class Centred(Rows):
+    """Independent rows less the means of their groups: as many as there are groups tell nothing any more.
+
+    Parameters
+    ----------
+    share : float
+        Of the rows, from 0 to less than 1.
+    """
+
+    share: float
+
+    def left(self, n: int) -> int:
+        """See `Rows`."""
+        return round(n * (1.0 - self.share))
+
+    def effects(self, x: FloatArray, y: FloatArray) -> Effects:
+        """Sums of products vary as those of the rows that are left."""
+        found = super().effects(x, y)
+        return Effects(found.ratios / (1.0 - self.share), found.degrees)
 
 
 @dataclass(frozen=True, eq=False)

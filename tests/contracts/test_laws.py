@@ -32,6 +32,17 @@ def test_the_same_information(sample, answer, law):
     assert checks.moved(answer, again) < checks.ROUNDING, sample.name
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1061, 1129, 1209, 1273, 20171, 21128, 22043])
+def test_what_the_long_run_found(seed):
+    """Ties of steps and labels that followed the order of rows, signs or rounding, and directions of rounding."""
+    sample = drawn(seed, 400)
+    for change in (checks.permuted, checks.negated, checks.at_once):
+        other = change(sample, seed if change is checks.at_once else np.random.default_rng(seed))
+        again = checks.ask(other, is_tested=False)
+        assert checks.moved(checks.ask(sample, is_tested=False), again) < checks.ROUNDING, (change, sample.name)
+
+
 def test_signs_of_z():
     """Three labels and a number given a bent function of z."""
     rng = np.random.default_rng([0, 3])

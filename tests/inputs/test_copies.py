@@ -55,6 +55,15 @@ def test_rows_of_steps_and_labels_repeat_by_nature(rng):
     assert kept(rng.integers(3, size=(3, N)) * 1.0, False, False, False) is None
 
 
+@pytest.mark.parametrize("spread", [0.5, 1.0, 100.0])
+def test_logarithms_of_few_decimals_repeat_by_nature(spread, rng):
+    """They lie on no grid, and half of all rows have the same yes or no."""
+    x = rng.normal(size=N)
+    yes = (x + spread * rng.normal(size=N) > 0.0) * 1.0
+    assert kept([np.arcsinh(np.round(x, 1)), yes], True, False) is None
+    assert kept([np.exp(np.round(x, 2)), yes], True, False) is None
+
+
 def test_few_decimals_repeat_by_nature(rng):
     x = rng.normal(size=3000)
     rounded = [np.round(column, 1) for column in (x, 0.9 * x + 0.4 * rng.normal(size=3000), rng.normal(size=3000))]

@@ -48,6 +48,19 @@ class TestWhatIsRead:
         assert_same(question, TABLE[:, :2], C, TABLE[:, 3:])
         assert question.names == (("x0", "x1"), ("y",), ("z0", "z1"))
 
+    def test_a_dict_of_columns_is_a_frame(self):
+        """At x, y and z; its columns may be lists, arrays or series."""
+        mixed = {"a": A.tolist(), "b": pd.Series(B), "k": np.array(["u", "v", "w"])[np.arange(N) % 3]}
+        frame = pd.DataFrame(mixed)
+        found = read_question({"c": C}, {"d": D}, mixed)
+        expected = read_question(frame.assign(c=C)[["c"]], pd.Series(D, name="d"), frame)
+        assert_same(found, *expected.values())
+        assert (found.names, found.kinds) == (expected.names, expected.kinds)
+        with pytest.raises(ValueError, match="must have the same number of rows"):
+            read_question(C, D, {"a": A, "b": B[1:]})
+        with pytest.raises(ValueError, match="the columns of z must be one-dimensional, but one is a single float"):
+            read_question(C, D, {"a": 1.5})
+
     @pytest.mark.parametrize("frame", FRAMES)
     def test_frames_as_arguments(self, frame):
         frame = FRAMES[frame]()
@@ -220,7 +233,9 @@ class TestReferences:
         assert refusal(0, 1, data=data).startswith("data must be a frame, a mapping of columns or a two-dim")
 
     def test_columns_of_a_mapping_with_two_dimensions(self):
-        assert "x must name one-dimensional columns of data" in refusal("a", "b", data={"a": TABLE, "b": B})
+        assert "the columns of x must be one-dimensional, but one is ndarray of shape" in refusal(
+            "a", "b", data={"a": TABLE, "b": B}
+        )
 
 
 class TestCopies:

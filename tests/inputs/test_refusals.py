@@ -152,7 +152,7 @@ class TestWhatIsRefused:
         [
             (TABLE.reshape(N, 5, 1), "ndarray of shape (60, 5, 1)"),
             (1.5, "a single float"),
-            (columns(), "a single dict"),
+            ({1.0, 2.0}, "a single set"),
         ],
     )
     def test_wrong_number_of_dimensions(self, values, what):

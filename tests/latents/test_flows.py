@@ -157,6 +157,23 @@ class TestNothingArbitraryCounts:
         np.testing.assert_allclose(other.seen().cross_product, one.seen().cross_product, atol=1e-6)
         np.testing.assert_array_equal(other.seen().outwards, one.seen().outwards)
 
+    def test_order_of_rows_that_tie(self):
+        """Latents of steps and labels are the same for many rows, which their signs and z tell apart."""
+        rng = np.random.default_rng(1)
+        both, z = np.sign(rng.normal(size=(2, 60))), rng.normal(size=(2, 60))
+        scores = np.vstack([both * [[1.0], [0.5]], z])
+
+        def order(rows, flips, places):
+            seen = (scores * np.array(flips)[:, None])[:, rows]
+            sides, given = seen[:2][places], seen[2:][places]
+            view = View.of(np.vstack([sides, given]), 1, 1)
+            return rows[Latents((1, 1, 2), sides, given, sides @ sides.T, 60.0, view=view).outwards]
+
+        one = order(np.arange(60), (1.0, 1.0, 1.0, 1.0), [0, 1])
+        for flips in ((-1.0, 1.0, 1.0, -1.0), (1.0, -1.0, -1.0, 1.0)):
+            for places in ([0, 1], [1, 0]):
+                np.testing.assert_array_equal(order(rng.permutation(60), flips, places), one)
+
     @pytest.mark.parametrize("flips", [(-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
     def test_negated_columns(self, flips):
         x, y, z = given_z()

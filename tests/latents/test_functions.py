@@ -139,3 +139,11 @@ def test_waves_of_a_column_along_which_a_side_bends_are_always_used(turned):
     projection = Projection.fit(sides, turned * z, functions, nonlinear=0.0)
     left = projection(sides, turned * z)[0]
     assert abs(np.corrcoef(left, np.sin(2.0 * z[40]))[0, 1]) < 0.02
+
+
+@pytest.mark.parametrize("seed", [4, 9, 21])
+def test_nothing_bends_along_two_values(seed):
+    """All that such a column says of a side is a line; directions of rounding alone depend on the order of rows."""
+    rng = np.random.default_rng(seed)
+    z, sides = np.sign(rng.normal(size=(40, 120))), rng.standard_t(2, size=(8, 120))
+    assert FunctionsOfZ.choose(z, (), sides).bent == ()

@@ -201,7 +201,7 @@ def _by_column(question: Question, settings: Settings, workshop: Workshop, fitte
         return flow, latents
     if not settings.has("softening"):
         return flow, latents
-    soft = latents.projection.softened(latents.n_rows)
+    soft = latents.projection.softened(latents.rows.left(latents.n_rows))
     softened = replace(latents, projection=soft, cross_product=soft.cross_product, dof=soft.dof)
     return replace(flow, projection=soft), softened
 

@@ -88,7 +88,7 @@ def read_columns(label: str, value: Any, source: Source | None = None) -> Column
     ----------
     label : str
         The argument's name in messages: ``"x"``, ``"y"`` or ``"z"``.
-    value : array, list, series or frame; or column name or list of names
+    value : array, list, series, frame or mapping of columns; or column name or list of names
         The values, shape (n,) or (n, d); with a source, which of its columns.
     source : Source, optional
         The ``data`` argument.
@@ -110,6 +110,8 @@ def read_columns(label: str, value: Any, source: Source | None = None) -> Column
             f"{label} is the name {value!r}, but there is no data; "
             "pass data=frame to name columns, or pass the values themselves."
         )
+    if isinstance(value, Mapping):
+        return _stack(label, tuple(map(_display, value)), [_one_column(label, column) for column in value.values()])
     frame = _from_native(label, value)
     if _is_wrapped(frame, "DataFrame"):
         names = tuple(_display(name) for name in frame.columns)
@@ -393,7 +395,7 @@ def _one_column(label: str, value: Any) -> Any:
         return series
     array = _as_array(label, value)
     if array.ndim != 1:
-        raise ValueError(f"{label} must name one-dimensional columns of data, but got {_description(value, array)}.")
+        raise ValueError(f"the columns of {label} must be one-dimensional, but one is {_description(value, array)}.")
     return array
 
 

@@ -4,9 +4,9 @@ A row that is there twice tells nothing new, but a model that has seen the one k
 where there is none. So each such row is counted once.
 
 Steps and labels repeat by nature, and so do rows of them. Two rows that have a *continuous* value in common are copies
-of each other if they agree in everything else as well: real numbers do not repeat. Numbers with few decimals do, and a
-label that follows them is then the same. If the values lie on a grid, or if most rows that have one in common differ in
-the rest, so that values repeat without copies, rows with the same value must agree clearly
+of each other if they agree in everything else as well: real numbers do not repeat. Numbers with few decimals do, and
+their logarithms, and a label that follows them is then often the same. If the values lie on a grid, or if any rows that
+have one in common differ in the rest, so that values repeat without copies, rows with the same value must agree clearly
 more often than rows whose values are next to each other would lead to expect, and far more often if other columns are
 continuous, since two numbers may follow each other so closely that one step makes the difference.
 """
@@ -22,7 +22,6 @@ from pydine.types import FloatArray
 
 # answer: by what factor neighbours agree less often than rows with the same value, where other columns are continuous
 FACTOR = 3.0
-MOST = 0.5  # convention: more than half of the pairs with a value in common; if fewer, values repeat without copies
 EVEN = 1e-9  # guard: distances that differ by this share of a column's range are equal
 ERRORS = 4.0  # answer: standard errors by which they must, whatever the factor, and pairs: chance does not come near it
 
@@ -39,7 +38,7 @@ def distinct_rows(columns: Sequence[FloatArray], is_continuous: Sequence[bool]) 
     alike, others = _pairs(counts) / fewest, len(tied) > 1
     usual = 0.0
     for i in (i for i, pairs in tied.items() if pairs == fewest):
-        if alike < MOST or _is_on_grid(columns[i]):
+        if alike < 1.0 or _is_on_grid(columns[i]):
             usual = max(usual, _agreement(columns[i], [*columns[:i], *columns[i + 1 :]]))
     # A pair or two with the same rounded number has the same label if the label follows the number.
     fewer = 1.0 / n if others else 1.0 / fewest

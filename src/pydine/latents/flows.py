@@ -18,7 +18,7 @@ from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap, ThinnedMap
 from pydine.sampling import INDEPENDENT, Rows
 from pydine.types import FloatArray, IntArray, RowArray, must_fit
-from pydine.units.rows import View, outwards
+from pydine.units.rows import DIGITS, Arrangement, View, outwards
 from pydine.units.unit import FittedUnit
 from pydine.work.tasks import Unit
 
@@ -159,8 +159,14 @@ class Latents:
 
     @cached_property
     def outwards(self) -> RowArray:
-        """Rows by distance from the origin, before the projection, whose last digits differ between machines."""
-        return outwards(self.unprojected)
+        """Rows by distance from the origin, before the projection, whose last digits differ between machines.
+
+        Latents of steps and labels tie, so that their order is that of the columns as a base sees them, and of z.
+        """
+        if self.view is not None:
+            return self.seen().outwards
+        latents = np.round(self.unprojected, DIGITS)
+        return outwards(latents, lambda: Arrangement.beside(self.z, latents)(self.z))
 
     def only(self, rows: NDArray[np.intp]) -> Latents:
         """Select rows, as latents without a projection of their own."""

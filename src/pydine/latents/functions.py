@@ -35,6 +35,7 @@ STEP_SHARE = 0.1
 # answer: probability of any column whose waves are always used where nothing bends: few, since each costs eight degrees
 # of freedom, and functions that bend less than this explain little.
 BENT_BY_CHANCE = 0.01
+SMALLEST_BEND = 1e-10  # guard: least mean square of a direction that columns span; rounding of float32 leaves less
 FARTHEST_SCORE = 10.0  # guard: scores are clipped to it; no sample reaches it
 
 
@@ -235,17 +236,26 @@ def _bent(z: FloatArray, sides: FloatArray) -> tuple[int, ...]:
 
     What waves along a column explain of what all columns leave of a side in a line is chi-squared if it does not bend.
     """
-    (dz, n), basis = z.shape, np.linalg.qr(np.vstack([np.ones(z.shape[1]), z]).T)[0]
+    (dz, n), basis = z.shape, _span(np.vstack([np.ones(z.shape[1]), z]).T)
     left = sides - (sides @ basis) @ basis.T
     spread = np.einsum("ij,ij->i", left, left) / max(n - basis.shape[1], 1)
-    limit = float(chdtri(COLUMN_WAVES, BENT_BY_CHANCE / (dz * len(sides))))
     found = []
     for j in range(dz if basis.shape[1] < n else 0):
-        waves = np.linalg.qr(np.hstack([np.ones((n, 1)), z[j, :, None], _column_waves(z[j : j + 1])]))[0][:, 2:]
-        products = left @ waves
+        line, waves = _span(np.vstack([np.ones(n), z[j]]).T), _column_waves(z[j : j + 1])
+        bends = _span(waves - line @ (line.T @ waves))
+        products = left @ bends
+        limit = chdtri(max(bends.shape[1], 1), BENT_BY_CHANCE / (dz * len(sides)))
         if ((products * products).sum(axis=1) > limit * spread).any():
             found.append(j)
     return tuple(found)
+
+
+def _span(columns: FloatArray) -> FloatArray:
+    """An orthonormal basis (n, r) of what columns (n, c) span, none of it rounding: few values have few shapes."""
+    sizes, turns = np.linalg.eigh(columns.T @ columns)
+    kept = sizes > SMALLEST_BEND * len(columns)
+    basis: FloatArray = columns @ (turns[:, kept] / np.sqrt(sizes[kept]))
+    return basis
 
 
 def _column_waves(z: FloatArray) -> FloatArray:

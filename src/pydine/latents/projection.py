@@ -156,7 +156,7 @@ class Projection:
         blocks = _all_blocks(z, functions) if values is None else [(slice(None), values)]
         products = Products.of(latents, blocks, crossed)
         effect = 1.0 if rows.exchangeable or not len(z) else max(float(rows.effects(latents, z).ratios.mean()), 1.0)
-        return cls.of_products(products, functions, z, latents.shape[1], nonlinear, least_dof, dx, effect)
+        return cls.of_products(products, functions, z, rows.left(latents.shape[1]), nonlinear, least_dof, dx, effect)
 
     @classmethod
     def of_products(

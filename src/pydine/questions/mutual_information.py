@@ -51,7 +51,7 @@ def mutual_information(
 
     Parameters
     ----------
-    x, y, z : array-like of shape (n,) or (n, d), column, frame, or names of columns of `data`
+    x, y, z : array-like of shape (n,) or (n, d), column, frame, dict of columns, or names of columns of `data`
         Observations of X, Y and, for conditional information, Z: arrays, lists, pandas, polars or pyarrow. They may
         hold numbers, counts, labels or booleans; a vector variable has several columns.
     data : frame, optional

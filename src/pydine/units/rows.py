@@ -8,7 +8,7 @@ sign of a column. What has to be random is drawn with a fixed seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,23 +20,24 @@ from pydine.sampling import SEED as SEED
 from pydine.sampling import dealt as dealt
 from pydine.types import FloatArray, RowArray, must_fit
 
+DIGITS = 9  # guard: decimals of residuals that are ordered; steps on either side of the middle differ in later ones
 GOLDEN = 0.6180339887498949  # fact: the golden ratio less 1; its multiples, modulo 1, fill the unit interval evenly
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def outwards(columns: FloatArray, ties: Sequence[FloatArray] = ()) -> RowArray:
+def outwards(columns: FloatArray, ties: Callable[[], Sequence[FloatArray] | FloatArray] | None = None) -> RowArray:
     """Rows of columns (d, n) in the order of their distance from the origin, the nearest first, shape (n,).
 
-    Ties in distance are broken column by column, and what is left of them by `ties`, (n,) each. Columns must be normal
-    scores or multiples of them.
+    Ties in distance are broken column by column, and what is left of them by what `ties` makes, (n,) each. Columns must
+    be normal scores or multiples of them, in a canonical order and with canonical signs.
     """
     distances = (columns * columns).sum(axis=0)
     order = np.argsort(distances, kind="stable")
     ordered = distances[order]
     if (ordered[1:] == ordered[:-1]).any():
-        return np.lexsort([*ties, *columns[::-1], *np.abs(columns[::-1]), distances])
+        return np.lexsort([*(ties() if ties else ()), *columns[::-1], *np.abs(columns[::-1]), distances])
     return order
 
 

@@ -51,6 +51,21 @@ def test_errors_know_what_five_rows_a_label_leave_open(name):
         assert -2.5 * above < found.value - truth < 2.5 * below
 
 
+def test_two_rows_a_label_in_each_part_leave_room_up_to_what_few_labels_may_say():
+    """Shares of three labels vary less evenly than a gamma distribution would have factors vary, and tell more."""
+    short = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x, z = rng.integers(400, size=2400), rng.integers(3, size=2400)
+        shares = rng.dirichlet(np.ones(3), size=(3, 400))
+        y = (rng.random(2400)[:, None] > shares[z, x].cumsum(axis=1)).sum(axis=1)
+        mean = shares.mean(axis=1, keepdims=True)
+        truth = float((shares * np.log(shares / mean)).sum(axis=2).mean())
+        found = fit_sparse(x, y, z)
+        short += found.value + 2.0 * found.hidden < truth
+    assert short <= 1
+
+
 def test_z_of_one_value_and_of_several_that_mean_nothing(rng):
     x, y, truth = drawn(rng, 0.7 * np.eye(60) + 0.3 / 60, 6000)
     alone = fit_sparse(x, y, np.zeros_like(x)).value

@@ -133,3 +133,20 @@ def test_a_context_that_is_the_same_for_all_rows(columns):
 def test_a_label_that_a_column_does_not_know_is_its_rarest():
     column = canonical([np.array([0.0, 0.0, 0.0, 2.0, 2.0, 3.0] * 10)], [Kind.NOMINAL])[0]
     np.testing.assert_array_equal(column.coded(np.arange(6.0)), [0.0, 2.0, 1.0, 2.0, 2.0, 2.0])
+
+
+def test_equal_rows_are_held_out_alike():
+    """Rows that a unit cannot tell apart, while the columns over which it is averaged do: any fold will do."""
+    rng = np.random.default_rng(3)
+    z = rng.standard_normal(90)
+    values = [(z + rng.standard_normal(90) > 0.0) * 1.0, (z + rng.standard_normal(90) > 0.3) * 1.0]
+
+    def averaged(rows):
+        kinds = Kind.CONTINUOUS, Kind.NOMINAL, Kind.NOMINAL
+        given, first, second = canonical([z[rows], *(each[rows] for each in values)], kinds)
+        (seeing,) = fit_conditionals([(first, Context.of([second], 90))], LadderSettings(), None, None, True)
+        context, models = seeing.context.values, seeing.unseen(LadderSettings())
+        return models.with_others(context, np.array([0]), [given.context])[0]
+
+    rows = rng.permutation(90)
+    np.testing.assert_allclose(averaged(rows), averaged(np.arange(90))[rows], atol=1e-9)

@@ -105,3 +105,35 @@ def test_a_label_determines_what_it_is_part_of(rng):
     with pytest.warns(UserWarning, match="Few rows per label"):
         found = pydine.mutual_information(names[0], names[1])
     assert found.value == pytest.approx(-(shares * np.log(shares)).sum(), abs=0.01)
+
+
+def test_each_label_takes_a_mean_from_numbers_given_it(rng):
+    codes, (first, second) = np.repeat(np.arange(100), 5), rng.normal(size=(2, 500))
+    own, other = rng.normal(size=(2, 100))[:, codes]
+    with pytest.warns(UserWarning, match="labels"):
+        found = pydine.mutual_information(own + first, other + second, codes.astype(str), base="gaussian")
+    assert 390.0 <= found.details["degrees_of_freedom"] <= 400.0  # curves along what labels say cost a few more
+
+
+def test_numbers_given_labels_of_few_rows():
+    """Spreads of a label that include the row itself would be known to flows, and rows less their means vary less."""
+    covered, bound = [], []
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 9])
+        codes, effects = rng.integers(120, size=600), rng.exponential(size=120)
+        first, second = rng.normal(size=(2, 600))
+        x, y = 2.0 * effects[codes] + first, effects[codes] - 0.5 * first + np.sqrt(0.75) * second
+        for side, truth in ((y, -0.5 * np.log(0.75)), (effects[codes] + second, 0.0)):
+            with pytest.warns(UserWarning, match="labels"):
+                low, high = pydine.mutual_information(x, side, codes.astype(str)).confidence_interval(0.95)
+            (covered if truth else bound).append(low <= truth <= high)
+    assert np.mean(covered) >= 0.875
+    assert np.mean(bound) >= 0.9
+
+
+def test_spreads_among_numbers_are_those_of_other_rows(labels):
+    codes, _, number = labels
+    column = columns(codes, number)[0]
+    assert column.is_spread.tolist() == [False, True]
+    np.testing.assert_array_equal(column.among_numbers[0], column.learned[0])
+    np.testing.assert_array_equal(column.among_numbers[1], column.left_out[1])

@@ -18,6 +18,7 @@ from pydine.latents.flows import Latents
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray, RowArray
 from pydine.units.evidence import evidence
+from pydine.units.rows import DIGITS
 
 LEAST_SPREAD = 1e-6  # guard: variance of a column within parts, and of combinations of columns
 
@@ -75,7 +76,8 @@ def _either(latents: Latents, side: Sequence[int]) -> list[FloatArray]:
     for i in side:
         if not latents.two_valued[i]:
             known = latents.seconds is not None and latents.has_second[i]
-            squares.append(ScoreMap.fit(latents.seconds[i] if known else latents.both[i] ** 2)[1])  # type: ignore[index]
+            found = latents.seconds[i] if known else latents.both[i] ** 2  # type: ignore[index]
+            squares.append(ScoreMap.fit(np.round(found, DIGITS))[1])
     return [latents.both[list(side)], *([np.array(squares)] if squares else [])]
 
 

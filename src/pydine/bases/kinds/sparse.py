@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
-from scipy.special import digamma, expit
+from scipy.special import digamma, entr, expit
 
 from pydine.bases.kinds.tables import (
     CHANCE,
@@ -157,17 +157,36 @@ def mixing(likelihoods: FloatArray, number: FloatArray, start: FloatArray) -> Fl
 
 
 def _most(table: Counted, cells: _Cells) -> float:
-    """The most information, in nats, that a table may have if the factors of its cells have a gamma distribution.
+    """The most information, in nats, that a table may have if shares within its labels have a Dirichlet distribution.
 
-    With v their variance, the mean of the chi-square statistic is its degrees of freedom plus v for every row beyond
-    those that margins take up; v may be larger than it says by `CHANCE` standard errors.
+    With v the variance of the factors of cells, the mean of the chi-square statistic is its degrees of freedom plus v
+    for every row beyond those that margins take up; v may be larger than it says by `CHANCE` standard errors.
     """
     squares = float(cells.number @ ((cells.found - cells.expected) ** 2 / cells.expected))
     x, y = (np.count_nonzero(part, axis=1) for part in (table.with_x, table.with_y))
     freedom = float(((x - 1.0) * (y - 1.0)).sum())
     left = max(float((table.in_z - x - y + 1.0).sum()), 1.0)
     variance = max(squares - freedom + CHANCE * np.sqrt(2.0 * freedom), 0.0) / left
-    return float(digamma(1.0 / variance + 1.0) + np.log(variance)) if variance > 0.0 else 0.0
+    if variance == 0.0:
+        return 0.0
+    total = 0.0
+    for k in np.flatnonzero(table.in_z > 0.0):
+        sides = [part[k][part[k] > 0.0] / table.in_z[k] for part in (table.with_x, table.with_y)]
+        bound = min(float(entr(shares).sum()) for shares in sides)
+        total += table.in_z[k] * min(max(_of_dirichlet(shares, variance) for shares in sides), bound)
+    return float(total / table.in_z.sum())
+
+
+def _of_dirichlet(shares: FloatArray, variance: float) -> float:
+    """The mean information, in nats, of shares (m,) that vary between labels of the other side as a Dirichlet does.
+
+    `variance` is that of their factors, whose distribution is close to a gamma one where shares are many.
+    """
+    concentration = (len(shares) - 1.0) / variance - 1.0
+    if concentration <= 0.0:  # more than shares can vary: one of them is there with each label
+        return float(entr(shares).sum())
+    mean = shares @ digamma(concentration * shares + 1.0) - digamma(concentration + 1.0)
+    return float(mean + entr(shares).sum())
 
 
 @lru_cache(maxsize=1)

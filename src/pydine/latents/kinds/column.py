@@ -133,6 +133,11 @@ class Column(ABC):
         return self.context
 
     @property
+    def among_numbers(self) -> FloatArray:
+        """The column as it is given beside numbers, to flows whose latents are projected, shape (c, n)."""
+        return self.context
+
+    @property
     def is_discrete(self) -> bool:
         """Whether it has a discrete distribution, so that information about it is bounded by its entropy."""
         return True

@@ -199,6 +199,8 @@ class _Part(NamedTuple):
         Positions among the unit's rows.
     unit : FittedUnit
     target : ndarray, shape (m,) or (2, m)
+    shares : ndarray, shape (m,)
+        How far they apply to each row.
     distinct, which : ndarray, shapes (k,) and (m,), optional
         One row for each distinct target, and which of them each row has: where the context is the same for all rows,
         only these need be evaluated.
@@ -207,17 +209,19 @@ class _Part(NamedTuple):
     rows: RowArray
     unit: FittedUnit
     target: FloatArray
+    shares: FloatArray
     distinct: RowArray | None
     which: RowArray
 
     @classmethod
-    def of(cls, rows: RowArray, unit: FittedUnit, target: FloatArray) -> _Part:
-        """The part of a unit's rows, with their target."""
-        target = np.ascontiguousarray(target[..., rows])
+    def of(cls, shares: FloatArray, unit: FittedUnit, target: FloatArray) -> _Part:
+        """The part of a unit's rows to which models apply with these shares (n,), with their target."""
+        rows = np.flatnonzero(shares)
+        shares, target = shares[rows], np.ascontiguousarray(target[..., rows])
         if not is_stepped(target):
-            return cls(rows, unit, target, None, rows)
+            return cls(rows, unit, target, shares, None, rows)
         _, distinct, which = np.unique(target[0], return_index=True, return_inverse=True)  # steps do not overlap
-        return cls(rows, unit, target, distinct, which)
+        return cls(rows, unit, target, shares, distinct, which)
 
     def log_density(self, context: FloatArray) -> FloatArray:
         """Log-densities with contexts (c, m), in nats, shape (m,)."""
@@ -243,11 +247,11 @@ class ByParts:
     n : int
         Number of rows.
     units : tuple of tuple
-        For each unit its rows, the parts of these, and those that are equal, over which log-densities are averaged.
+        For each unit its rows, and the parts of these.
     """
 
     n: int
-    units: tuple[tuple[RowArray, list[_Part], EqualRows | None], ...]
+    units: tuple[tuple[RowArray, list[_Part]], ...]
 
     @classmethod
     def of(cls, conditional: Conditional, values: FloatArray) -> ByParts:
@@ -255,26 +259,33 @@ class ByParts:
         units = []
         for (some, target), unit in zip(conditional.column.pieces(values), conditional.units, strict=True):
             rows = np.arange(len(values))[some]
-            units.append((rows, [_Part.of(np.arange(len(rows)), unit, target)], None))
+            units.append((rows, [_Part.of(np.ones(len(rows)), unit, target)]))
         return cls(len(values), tuple(units))
 
     @classmethod
     def unseen(cls, conditional: Conditional, settings: LadderSettings) -> ByParts:
-        """To each row apply the models that were fitted without it; which rows a fold holds out is derived again."""
+        """To each row apply the models that were fitted without it; which rows a fold holds out is derived again.
+
+        Which of the rows that are equal to a unit are in which fold means nothing, though other columns, over which its
+        density is averaged, may differ between them: to each apply the models of all folds that hold out any of them.
+        """
         column, context, units = conditional.column, conditional.context.values, []
         pieces = column.pieces(column.values)
         for (some, target), unit, same in zip(pieces, conditional.units, conditional.equal_rows, strict=True):
             rows = np.arange(context.shape[1])[some]
-            every = np.arange(len(rows))
-            parts = [_Part.of(every, unit, target)]
+            parts = [_Part.of(np.ones(len(rows)), unit, target)]
             if unit.models:
                 seen = context[:, rows] if unit.seen is None else unit.seen(context[:, rows])
                 sampling = conditional.context.sampling.only(rows)
                 held = [fold.rows for fold in held_out_rows(negated(target, unit.sign), seen, settings, sampling)]
-                parts = [_Part.of(part, unit.of_fold(i, len(held)), target) for i, part in enumerate(held)]
-                left = np.setdiff1d(every, np.concatenate(held))
-                parts += [_Part.of(left, unit, target)] if len(left) else []
-            units.append((rows, parts, same))
+                fold_of = np.full(len(rows), len(held))  # beyond the last: rows that no fold holds out
+                for i, own in enumerate(held):
+                    fold_of[own] = i
+                models = [*(unit.of_fold(i, len(held)) for i in range(len(held))), unit]
+                shares = (evened((fold_of == i).astype(np.float64), *same) for i in range(len(models)))
+                every = [_Part.of(share, each, target) for share, each in zip(shares, models, strict=True)]
+                parts = [part for part in every if len(part.rows)]
+            units.append((rows, parts))
         return cls(context.shape[1], tuple(units))
 
     def log_density(self, context: FloatArray) -> FloatArray:
@@ -300,9 +311,7 @@ class ByParts:
     def _total(self, n: int, density: Callable[[_Part, RowArray], FloatArray], g: int = 1) -> FloatArray:
         """The sum over units of log-densities (g, m) of their parts, shape (g, n)."""
         total: FloatArray = np.zeros((g, n))
-        for rows, parts, same in self.units:
-            found = np.empty((g, len(rows)))
+        for rows, parts in self.units:
             for part in parts:
-                found[:, part.rows] = density(part, rows[part.rows])
-            total[:, rows] += found if same is None else np.array([evened(each, *same) for each in found])
+                total[:, rows[part.rows]] += part.shares * density(part, rows[part.rows])
         return total

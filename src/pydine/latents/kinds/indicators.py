@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from pydine.inputs.kinds import Kind
 from pydine.inputs.table import Question, Table
 from pydine.latents.kinds.canonical import canonical
 from pydine.latents.kinds.column import Column
+from pydine.latents.kinds.levels import centred
 from pydine.types import FloatArray
 
 
@@ -29,14 +31,16 @@ def with_indicators(question: Question) -> PlainQuestion:
     ]
     columns = canonical([table.columns[i] for i in every], kinds)
     given = PlainGiven(tuple(columns[sides:]))
-    seen = given(np.ascontiguousarray(table.columns[list(question.given)].T)).T
+    seen = np.array(
+        _numbers(table.columns[list(question.given)], given.columns, [c.among_numbers for c in given.columns])
+    )
     rows = np.vstack([table.columns[list(every[:sides])], seen])
     counts = [len(column.context) for column in given.columns]
     names = [table.names[i] for i in every[:sides]]
     names += [table.names[i] for i, count in zip(question.given, counts, strict=True) for _ in range(count)]
-    places = tuple(range(len(rows)))
+    places, left = tuple(range(len(rows))), centred(table.rows, given.columns, table.n_samples)
     return PlainQuestion(
-        Table(rows, tuple(names), table.kept, _kinds(question, len(rows)), rows=table.rows),
+        Table(rows, tuple(names), table.kept, _kinds(question, len(rows)), rows=left),
         places[:dx],
         places[dx:sides],
         places[sides:],
@@ -64,12 +68,18 @@ class PlainGiven:
 
     def __call__(self, z: FloatArray) -> FloatArray:
         """Rows (m, dz) of the question's columns as rows (m, dz') of numbers."""
-        parts = []
-        for values, column in zip(np.ascontiguousarray(z.T), self.columns, strict=True):
-            seen = column.seen(column.coded(values))
-            is_replaced = column.is_label or column.KIND.is_around
-            parts += list(seen) if is_replaced else [values, *seen[1:]]
-        return np.array(parts).T
+        blocks = np.ascontiguousarray(z.T)
+        seen = [column.seen(column.coded(values)) for values, column in zip(blocks, self.columns, strict=True)]
+        return np.array(_numbers(blocks, self.columns, seen)).T
+
+
+def _numbers(blocks: FloatArray, columns: Sequence[Column], seen: Sequence[FloatArray]) -> list[FloatArray]:
+    """Columns (n,) of numbers, from the given columns' values (dz, n) and what others see of each, (c, n)."""
+    parts: list[FloatArray] = []
+    for values, column, each in zip(blocks, columns, seen, strict=True):
+        is_replaced = column.is_label or column.KIND.is_around
+        parts += list(each) if is_replaced else [values, *each[1:]]
+    return parts
 
 
 @dataclass(frozen=True, eq=False)

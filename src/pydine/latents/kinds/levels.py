@@ -17,8 +17,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pydine.inputs.kinds import OWN_ROWS
 from pydine.latents.kinds.column import Column
 from pydine.latents.kinds.nominal import NominalColumn
+from pydine.sampling import Centred, Rows
 from pydine.types import FloatArray, IntArray, RowArray
 from pydine.units.rows import SEED
 
@@ -37,16 +39,20 @@ class LevelsColumn(NominalColumn):
         What the rows of each label say of the other columns; 0, as for all rows together, for a label that is unknown.
     left_out : ndarray, shape (c, n)
         What three quarters of the other rows of each row's label say.
+    is_spread : ndarray of bool, shape (c,)
+        Which of these are about how far the other columns spread.
     """
 
     has_many_labels: ClassVar[bool] = True
     KEPT: ClassVar[tuple[str, ...]] = (*NominalColumn.KEPT, "effects", "left_out")
     effects: FloatArray
     left_out: FloatArray
+    is_spread: NDArray[np.bool_]
 
     def __init__(self, values: FloatArray) -> None:
         super().__init__(values)
         self.effects, self.left_out = np.empty((0, len(self._counts) + 1)), np.empty((0, len(values)))
+        self.is_spread = np.zeros(0, dtype=np.bool_)
 
     def learn(self, others: Sequence[Column], order: RowArray) -> None:
         """Find what labels say of the other columns of a question: of numbers and steps also how far they spread.
@@ -55,7 +61,7 @@ class LevelsColumn(NominalColumn):
         decides only which draw a row gets, and how sums are rounded: what follows from the row's own values would give
         these away.
         """
-        found, n, rng = [], len(order), np.random.default_rng(SEED)
+        found, is_spread, n, rng = [], [], len(order), np.random.default_rng(SEED)
         order = order[np.argsort(self.values[order], kind="stable")]
         own, told = rng.integers(GROUPS, size=n), rng.random((n, GROUPS)) < TOLD
         told[np.arange(n), own] = False
@@ -63,6 +69,7 @@ class LevelsColumn(NominalColumn):
         for other in others:
             for key in other.order_keys[:, order]:
                 found.append(self._shrunken(key, codes, own, told))
+                is_spread += [False] if other.is_label else [False, True]
                 if not other.is_label:
                     found.append(self._shrunken((key - key.mean() - found[-1][1]) ** 2, codes, own, told))
         scales = [max(float(left_out.std()), LEAST_BETWEEN) for _, left_out in found]
@@ -70,6 +77,7 @@ class LevelsColumn(NominalColumn):
             np.array([pair[i] / scale for pair, scale in zip(found, scales, strict=True)]).reshape(len(found), -1)
             for i in (0, 1)
         )
+        self.is_spread = np.array(is_spread, dtype=np.bool_)
         self.left_out = np.empty(left_out.shape)
         self.left_out[:, order] = left_out
 
@@ -105,6 +113,14 @@ class LevelsColumn(NominalColumn):
         """See `Column`."""
         return self.seen(self.values)
 
+    @property
+    def among_numbers(self) -> FloatArray:
+        """See `Column`: means of all rows of a label, which a projection takes out, but spreads of the others.
+
+        Of few rows, those that are far out make a large spread themselves: a flow that knew it would draw them in.
+        """
+        return np.where(self.is_spread[:, None], self.left_out, self.learned)
+
     def seen(self, values: FloatArray) -> FloatArray:
         """See `Column`."""
         return np.ascontiguousarray(self.effects[:, values.astype(np.intp)])
@@ -123,5 +139,16 @@ class LevelsColumn(NominalColumn):
             known = np.unique(other.values[rows])
             self.effects = np.zeros((len(other.effects), len(self._counts) + 1))
             self.effects[:, self.coded(known).astype(np.intp)] = other.effects[:, known.astype(np.intp)]
-            self.left_out = np.ascontiguousarray(other.left_out[:, rows])
+            self.left_out, self.is_spread = np.ascontiguousarray(other.left_out[:, rows]), other.is_spread
         super().follow(other, rows)
+
+
+def centred(rows: Rows, given: Sequence[Column], n: int) -> Rows:
+    """How n rows count whose sides are compared given columns: labels by the dozen have taken their means from them.
+
+    What such labels say is made of the sides themselves, so a projection on it takes a mean for each label, not one
+    degree of freedom for each column of it. Rows that depend on each other count as they do without.
+    """
+    means = sum(int((c._counts > 0).sum()) - 1 - len(c.context) for c in given if isinstance(c, LevelsColumn))
+    spent = min(means, n - OWN_ROWS)
+    return Centred(spent / n) if spent > 0 and rows.exchangeable and rows.distinct else rows

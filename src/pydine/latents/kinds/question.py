@@ -78,10 +78,11 @@ class MixedColumns:
     @cached_property
     def outwards(self) -> RowArray:
         """Rows by their distance from the origin, in an order that depends only on their values."""
-        keys = np.vstack([*(column.order_keys for column in (*self.x, *self.y)), self.context(self.z).values])
-        every = (*self.y, *self.x, *self.z) if self.is_swapped else (*self.x, *self.y, *self.z)
-        labels = [column.values for column in every if column.is_label]  # keys do not tell rare ones
-        return outwards(keys * signs(keys)[:, None], labels)
+        first, second = (self.y, self.x) if self.is_swapped else (self.x, self.y)
+        keys = np.vstack([*(column.order_keys for column in (*first, *second)), self.context(self.z).values])
+        every = *first, *second, *self.z
+        # Keys do not tell rare labels.
+        return outwards(keys * signs(keys)[:, None], lambda: [column.values for column in every if column.is_label])
 
     def swapped(self) -> MixedColumns:
         """The same columns with x and y exchanged."""

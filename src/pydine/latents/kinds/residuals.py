@@ -12,6 +12,7 @@ from pydine.latents.flows import ROWS_KEPT, Latents
 from pydine.latents.functions import FunctionsOfZ
 from pydine.latents.kinds.column import Column, Residual
 from pydine.latents.kinds.conditionals import Conditional, Context, fit_conditionals
+from pydine.latents.kinds.levels import centred
 from pydine.latents.kinds.question import MixedColumns
 from pydine.latents.projection import Projection
 from pydine.latents.workshop import SPARE_DOF
@@ -63,7 +64,8 @@ class MixedMaker:
         learned = [entry for conditional in known.values() for entry in conditional.units]
         nonlinear = 1.0 - float(np.prod([1.0 - unit.nonlinear_weight for unit in learned]))
         units = tuple(unit for unit in learned if unit.models)
-        found = _projected([p[1:] for p in x], [p[1:] for p in y], context.learned, units, nonlinear, columns.sampling)
+        rows = centred(columns.sampling, columns.z, columns.n_rows)
+        found = _projected([p[1:] for p in x], [p[1:] for p in y], context.learned, units, nonlinear, rows)
         return None if found is None else replace(found, codes=_codes(columns))
 
 

@@ -59,18 +59,24 @@ sensitivities = st.lists(st.floats(0.0, 50.0), min_size=2, max_size=2).map(np.ar
 def test_of_shapes_no_more_is_hidden_than_the_joint_density_has_to_learn(
     value: float, squares: np.ndarray, unlearned: np.ndarray, classes: float
 ) -> None:
-    found = with_hidden(value, squares, unlearned, classes)
+    found = with_hidden(value, squares, unlearned, classes, 500)
     assert 0.0 <= found.added <= 0.5 * unlearned.sum()
     assert found.value == pytest.approx(value + found.added)
-    assert found.added <= with_hidden(value, 2.0 * squares, unlearned, classes).added + 1e-12
-    less = with_hidden(value, squares, unlearned, 1.0)
+    assert found.added <= with_hidden(value, 2.0 * squares, unlearned, classes, 500).added + 1e-12
+    less = with_hidden(value, squares, unlearned, 1.0, 500)
     assert less.added <= found.added + 1e-12
     assert less.above == found.above  # how far it may be too small is not known any better
     assert less.below <= found.below
 
 
+def test_what_evidence_refuses_may_hide_more_the_fewer_the_rows() -> None:
+    few, many = (with_hidden(0.5, np.array([3.0, 1.0]), np.zeros(2), 0.0, n) for n in (200, 20_000))
+    assert few.value == many.value == 0.5
+    assert few.above == pytest.approx(100.0 * many.above)
+
+
 def test_corrections_are_averaged_by_weight() -> None:
-    plain, shape = with_unlearned(0.5, 0.4), with_hidden(0.5, np.array([3.0, 1.0]), np.array([0.2, 0.2]), 0.0)
+    plain, shape = with_unlearned(0.5, 0.4), with_hidden(0.5, np.array([3.0, 1.0]), np.array([0.2, 0.2]), 0.0, 500)
     assert weighted([1.0], [plain]) == plain
     both = weighted([0.25, 0.75], [plain, shape])
     for mean, one, other in zip(both, plain, shape, strict=True):

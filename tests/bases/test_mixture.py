@@ -130,6 +130,54 @@ class TestWhatMustNotMatter:
         assert mutual_information(x, y, base="mixture").value == mutual_information(x, y, base="mixture").value
 
 
+def signs_by_z(n, dz=3, seed=0):
+    """A correlation of 0.8, or of -0.8 where a sum of two columns of z is negative."""
+    rng = np.random.default_rng(seed)
+    z, (x, noise) = rng.standard_normal((n, dz)), rng.standard_normal((2, n))
+    y = 0.8 * np.sign(z[:, 0] - 0.3 * z[:, -1]) * x + 0.6 * noise
+    return (x + z[:, 1])[:, None], (y + np.sin(z[:, 0]))[:, None], z
+
+
+SIGNS_TRUTH = -0.5 * np.log(1.0 - 0.64)
+
+
+class TestGivenZ:
+    def test_one_gaussian_knows_the_partial_correlation(self):
+        rng = np.random.default_rng(0)
+        root = rng.standard_normal((4, 4))
+        covariance = root @ root.T
+        rows = np.ascontiguousarray(root @ rng.standard_normal((4, 200_000)))
+        found = Gaussians(np.ones(1), np.zeros((1, 4)), covariance[None]).log_ratio(rows, 1, 2).mean()
+        left = covariance[2:, 2:] - covariance[2:, :2] @ np.linalg.solve(covariance[:2, :2], covariance[:2, 2:])
+        correlation = left[0, 1] / np.sqrt(left[0, 0] * left[1, 1])
+        assert found == pytest.approx(-0.5 * np.log(1.0 - correlation**2), abs=0.01)
+
+    def test_a_correlation_whose_sign_follows_z(self):
+        values = [mutual_information(*signs_by_z(300, seed=seed)).value for seed in range(3)]
+        assert np.mean(values) == pytest.approx(SIGNS_TRUTH, abs=0.12)
+
+    def test_they_are_left_out_where_z_changes_nothing(self):
+        latents = latents_of(*given_z(*gaussian(400)))
+        stack = MixtureBase().stack([GaussianBase().fit(latents), StudentBase().fit(latents)], latents)
+        assert MixtureBase().with_z(stack, latents).members == stack.members
+
+    def test_order_and_signs_of_its_columns(self):
+        x, y, z = signs_by_z(200)
+        expected = mutual_information(x, y, z)
+        assert any(name.endswith("with z") for name in expected.details["mixture"])
+        assert mutual_information(y, -x, -z[:, [2, 0, 1]]).value == pytest.approx(expected.value, abs=1e-9)
+
+    def test_new_rows(self):
+        model = DINE(base="mixture").fit(*signs_by_z(600))
+        assert 0.5 * SIGNS_TRUTH < model.pointwise(*signs_by_z(2000, seed=5)).mean() < SIGNS_TRUTH
+
+    def test_many_columns_are_not_seen(self):
+        """A component of both sides and twenty columns of z alone would have as many parameters as 46 without z."""
+        rows = np.random.default_rng(0).standard_normal((22, 3000))
+        fold = module._Fold(rows[:, :2000].copy(), rows[:, 2000:].copy(), classes=False, dz=20)
+        assert list(fold.doublings()) == []
+
+
 class TestTheClimb:
     def test_more_components_where_they_are_needed(self):
         few = mutual_information(*gaussian(600), base="mixture").details["mixture"]

@@ -121,13 +121,17 @@ def _shapes(
 ) -> tuple[Stack, list[FittedBase], FittedFlow]:
     """Mixtures of sharpened latents, stacked; the Student base of the latents before, if any; and the sharpened maps.
 
-    `plain` is the Gaussian base that mixtures compete with, and `gaussian` the one of the same latents.
+    `plain` is the Gaussian base that mixtures compete with, and `gaussian` the one of the same latents. Mixtures that
+    see z are fitted once, to what sharpening leaves.
     """
     stack, student = _mixtures(fitted, some, settings, gaussian)
-    if not settings.has("sharpening"):
-        return stack, student, fitted
-    sharp = _sharpened(fitted, some, stack.as_base("mixture"), [plain, *student])
-    return stack if sharp is fitted else _mixtures(sharp, some, settings)[0], student, sharp
+    sharp = fitted
+    if settings.has("sharpening"):
+        sharp = _sharpened(fitted, some, stack.as_base("mixture"), [plain, *student])
+        stack = stack if sharp is fitted else _mixtures(sharp, some, settings)[0]
+    if settings.has("mixture"):
+        stack = MixtureBase(settings.n_folds).with_z(stack, _some(sharp[1], some).seen())
+    return stack, student, sharp
 
 
 def _mixtures(

@@ -233,15 +233,16 @@ def _correction(value: float, part: Part, unlearned: float) -> Learned:
     if part.base.name == "gaussian":
         return with_unlearned(value, unlearned, d, gaussian_sensitivity(part.base.value, d))
     squares, amounts = _sensitivity(part)
-    plain = with_unlearned(value, unlearned, d, float(squares @ amounts) / (d * unlearned))
-    return weighted([shaped, 1.0 - shaped], [with_hidden(value, squares, amounts, part.base.classes), plain])
+    mean = float(squares @ amounts) / (d * unlearned) if unlearned > 0.0 else 0.0
+    hidden = with_hidden(value, squares, amounts, part.base.classes, len(part.base.held_out))
+    return weighted([shaped, 1.0 - shaped], [hidden, with_unlearned(value, unlearned, d, mean)])
 
 
 def learned_of(latents: Latents, parts: Sequence[Part], value: float) -> Learned:
     """Information corrected for what flows have missed, by their optimism, which needs no further fits."""
-    dx, dy, _ = latents.dimensions
+    dx, dy, dz = latents.dimensions
     unlearned = between(latents.unlearned, dx)
-    if unlearned > 0.0:
+    if dz > 0 and latents.unlearned:
         learned = weighted([part.weight for part in parts], [_correction(value, part, unlearned) for part in parts])
     else:
         learned = with_unlearned(value, 0.0, min(dx, dy))

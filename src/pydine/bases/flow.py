@@ -46,7 +46,8 @@ class FlowBase:
         """Fit the flows and stack them with the plain bases and with mixtures of Gaussians."""
         folds = self.ladder.folds
         plain = [GaussianBase(folds).fit(latents), StudentBase(folds).fit(latents)]
-        return self.fit_beside(MixtureBase(folds).stack(plain, latents), latents)
+        mixtures = MixtureBase(folds)
+        return self.fit_beside(mixtures.with_z(mixtures.stack(plain, latents), latents), latents)
 
     def fit_beside(self, stack: Stack, latents: Latents) -> FittedBase:
         """Fit the flows, and add them to a stack of models of the same latents."""

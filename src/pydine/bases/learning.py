@@ -27,14 +27,13 @@ import numpy as np
 
 from pydine.bases.base import LogRatio
 from pydine.types import FloatArray
+from pydine.units.evidence import PRIOR
 
 STEP = 0.05  # guard: of the finite differences that approximate derivatives with respect to latents
 SENSITIVITY_ROWS = 300  # precision: over which the mean square of a derivative is taken
 # answer: relative variance of the noise left in a latent for each nat that may be unlearned, and standard errors of
 # that upwards.
 LEFT, LEFT_ABOVE = 0.25, 0.3
-# answer: as LEFT_ABOVE, of shapes, in case that sharpening has failed: a checkerboard given z needs it; 0.05 to 0.2 do
-UNSHARPENED_ABOVE = 0.15
 # answer: standard error upwards of the information of classes, as a share of it, for each knot's share of the rows: too
 # little is said of rows that are less than a knot from an edge. A checkerboard, with three edges a side, needs it; on
 # the 24 shapes, which have fewer, 0 to 1.5 have the same mean interval score to one part in eighty.
@@ -156,7 +155,7 @@ def with_unlearned(
     return Learned(value + LEFT * diluted, LEFT * diluted, inflation, UNIFORM * LEFT * diluted, LEFT_ABOVE * diluted)
 
 
-def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classes: float) -> Learned:
+def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classes: float, n: int) -> Learned:
     """Correct information of a shape, from latents that were sharpened, for what z may still hide.
 
     Sharpening learns from the joint density, whose Fisher information about a latent's location is 1 + s, with s the
@@ -164,7 +163,11 @@ def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classe
     information is (dof / 2n for any parametric model); of these, s / (1 + s) are of the dependence between the sides,
     and the rest of the latent's own density.
 
-    Nothing is hidden of classes. What sets them apart are mostly gaps, which ranks have closed. A flow that errs about
+    An effect of z is not learned at all, by units or in sharpening, if n rows speak for it with less than `PRIOR` nats.
+    So each latent may lack anything from nothing to PRIOR / n nats a row. That many would blur it by a variance of
+    twice as much, and hide as many nats times the sensitivity: an error upwards, most of it where rows are few.
+
+    Nothing is added for classes. What sets them apart are mostly gaps, which ranks have closed. A flow that errs about
     where all of a column's values are still maps its gaps to where they belong, since hardly any row lies within them.
 
     Parameters
@@ -177,11 +180,13 @@ def with_hidden(value: float, squares: FloatArray, unlearned: FloatArray, classe
         What may be unlearned of each latent, in nats.
     classes : float
         Weight of classes in the base that has learned the shape, between 0 and 1.
+    n : int
+        Rows that it was learned from.
     """
     hidden = np.asarray(0.5 * unlearned @ (squares / (1.0 + squares)))
-    blurred = np.asarray(0.5 * unlearned @ squares)  # if latents had not been sharpened
+    refused = UNIFORM * PRIOR / n
     added = (1.0 - classes) * hidden
-    above = np.hypot(hidden, UNSHARPENED_ABOVE * saturated(blurred))  # in case that sharpening has failed
+    above = np.hypot(hidden, refused * squares.sum())
     return Learned(value + added, added, np.ones(()), UNIFORM * added, above)
 
 

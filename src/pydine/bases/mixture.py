@@ -1,16 +1,16 @@
-"""Mixtures of both sides' latents: of Gaussians and, where each side is one column, of classes."""
+"""Mixtures of both sides' latents: of Gaussians and, where each side is one column, of classes; and of both with z."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from pydine.bases.base import FittedBase
-from pydine.bases.elliptical import new_scores, scores_of
+from pydine.bases.elliptical import FARTHEST_SCORE, new_scores, scores_of
 from pydine.bases.gaussian import GaussianBase
 from pydine.bases.stack import Member, Stack
 from pydine.bases.student import StudentBase
@@ -23,6 +23,7 @@ from pydine.latents.scores import ScoreMap
 from pydine.sampling import INDEPENDENT, HeldOut, Rows
 from pydine.types import FloatArray, must_fit
 from pydine.units.evidence import NEGLIGIBLE, counted, probability
+from pydine.units.rows import Arrangement
 
 # answer: knots of a profile for the cube root of the number of rows, as for histograms (Scott 1979); 12 to 32 knots
 # predict 1000 held-out rows of the same shapes equally well.
@@ -80,7 +81,7 @@ class Classes:
         fit_classes(rows, found.weights, found.profiles, JEFFREYS, ITERATIONS, NEGLIGIBLE / rows.shape[1])
         return found
 
-    def log_ratio(self, rows: FloatArray, dx: int) -> FloatArray:  # noqa: ARG002 - as mixtures of Gaussians have it
+    def log_ratio(self, rows: FloatArray, dx: int, dz: int = 0) -> FloatArray:  # noqa: ARG002 - as Gaussians have it
         """ln p(x, y) - ln p(x) - ln p(y) of rows (2, n) of normal scores, in nats, shape (n,)."""
         ratios: FloatArray = classes_log_ratio(rows, self.weights, self.profiles)
         return ratios
@@ -89,8 +90,14 @@ class Classes:
 MOST_COMPONENTS = 64  # answer: to save time; more raise held-out likelihoods only of curves of many turns
 ROWS_PER_PARAMETER = 4.0 / 3.0  # answer: least number of rows: 8 for a component where each side is one column
 SPLIT = 0.7  # answer: distance of the two halves of a split component from its mean, in deviations
-# answer: a mixture counts by what it and the next larger ones add to the smaller ones, so many in all
+# answer: a mixture counts by what it and the next larger ones add to the smaller ones, so many in all; beside z, where
+# each step takes longer and two components show most of what z changes, by what it adds itself.
 LOOK_AHEAD = 3
+
+
+def parameters(d: int) -> int:
+    """How many parameters a component of d columns has: a weight, a mean and a covariance."""
+    return 1 + d + d * (d + 1) // 2
 
 
 @dataclass(frozen=True)
@@ -134,9 +141,9 @@ class Gaussians:
         fit_gaussians(rows, doubled.weights, doubled.means, doubled.covariances, narrowed, d + 2.0, ITERATIONS, enough)
         return doubled
 
-    def log_ratio(self, rows: FloatArray, dx: int) -> FloatArray:
-        """ln p(x, y) - ln p(x) - ln p(y) of rows (dx + dy, n), in nats, shape (n,)."""
-        ratios: FloatArray = gaussians_log_ratio(rows, dx, self.weights, self.means, self.covariances)
+    def log_ratio(self, rows: FloatArray, dx: int, dz: int = 0) -> FloatArray:
+        """ln p(x, y | z) - ln p(x | z) - ln p(y | z) of rows (dz + dx + dy, n), in nats, shape (n,)."""
+        ratios: FloatArray = gaussians_log_ratio(rows, dx, self.weights, self.means, self.covariances, dz)
         return ratios
 
 
@@ -168,30 +175,63 @@ class MixtureBase:
     def fit(self, latents: Latents) -> FittedBase:
         """Fit the mixtures and stack them with the plain bases."""
         plain = [GaussianBase(self.folds).fit(latents), StudentBase(self.folds).fit(latents)]
-        return self.stack(plain, latents).as_base("mixture")
+        return self.with_z(self.stack(plain, latents), latents).as_base("mixture")
 
     def stack(self, plain: Sequence[FittedBase], latents: Latents) -> Stack:
         """Stack mixtures with plain bases that were fitted to the same latents."""
         return Stack.of(plain, self._members(plain, latents), latents, self.folds)
 
     def _members(self, plain: Sequence[FittedBase], latents: Latents) -> list[Member]:
-        """Mixtures of 2, 4, 8, ... components or classes, as far as held-out rows of the first fold support them."""
+        """Mixtures of both sides, as far as held-out rows support them beside the plain bases."""
         maps, scores = scores_of(latents)
-        folds, dx = latents.rows.folds(latents.outwards, self.folds), latents.dimensions[0]
-        effect = max(1.0, latents.rows.effect_of(lambda: plain[0].held_out))
-        learned = [_Fold.of(scores, fold, self.classes and (dx, len(scores)) == (1, 2), effect) for fold in folds]
-        held, rows = np.array([base.held_out[folds[0].rows] for base in plain]), latents.rows.only(folds[0].rows)
-        first, trust = _climbed(learned[0], dx, held, rows)
-        steps = [first, *(list(islice(fold.steps(), len(trust))) for fold in learned[1:])]
+        sides = _Sides(maps, latents.dimensions[0])
+        return self._supported(sides, scores, [base.held_out for base in plain], latents)
+
+    def with_z(self, stack: Stack, latents: Latents) -> Stack:
+        """A stack of models of the same latents, joined by mixtures of both sides and z, if there is any z.
+
+        Plain bases and mixtures of both sides take the dependence to be the same whatever z is. What a mixture of
+        Gaussians of both sides and z says of the sides given z changes with z: correlations change their size and sign,
+        and what z still does to the sides is taken into account. Flows follow all of that, but from more rows.
+        """
+        if latents.dimensions[2] == 0:
+            return stack
+        maps, scores = scores_of(latents)
+        sides = _Sides(maps, latents.dimensions[0], Arrangement.beside(latents.z, scores))
+        held = [member.held_out for member in stack.members]
+        return stack.with_members(self._supported(sides, sides.rows(scores, latents.z), held, latents))
+
+    def _supported(self, sides: _Sides, rows: FloatArray, held: Sequence[FloatArray], latents: Latents) -> list[Member]:
+        """Mixtures of 2, 4, 8, ... components or classes, as far as held-out rows of the first fold support them.
+
+        Parameters
+        ----------
+        sides : _Sides
+        rows : ndarray, shape (d, n)
+            What they are mixtures of.
+        held : sequence of ndarray, shape (n,)
+            Held-out log-ratios of plainer models, the plainest first.
+        latents : Latents
+        """
+        folds, dx, dz = latents.rows.folds(latents.outwards, self.folds), sides.dx, sides.dz
+        effect = max(1.0, latents.rows.effect_of(lambda: held[0]))
+        classes = self.classes and (dx, len(rows)) == (1, 2)
+        plainer = np.array([ratios[folds[0].rows] for ratios in held])
+        fold = _Fold.of(rows, folds[0], classes, effect, dz)
+        first, trust = _climbed(fold, dx, plainer, latents.rows.only(folds[0].rows))
+        if not trust:
+            return []
+        others = (_Fold.of(rows, fold, classes, effect, dz) for fold in folds[1:])
+        steps = [first, *(list(islice(fold.steps(), len(trust))) for fold in others)]
         members = []
         for share, *by_fold in zip(trust, *steps, strict=False):  # a fold of larger clusters may have fewer
             for models in zip(*by_fold, strict=True):
-                ratios = np.array([model.log_ratio(scores, dx) for model in models])
+                ratios = np.array([model.log_ratio(rows, dx, dz) for model in models])
                 held_out = np.empty(latents.n_rows)
                 for ratio, (own, _) in zip(ratios, folds, strict=True):
                     held_out[own] = ratio[own]
-                name, edge = f"{len(models[0].weights)} {models[0].kind}", models[0].edge
-                ratio = MixtureRatio(maps, models, dx)
+                name, edge = f"{len(models[0].weights)} {models[0].kind}{sides.words}", models[0].edge
+                ratio = MixtureRatio(sides.maps, models, dx, sides.seen)
                 members.append(Member(name, ratio, held_out, _averaged(ratios), share, edge))
         return members
 
@@ -202,41 +242,76 @@ def _knots(rows: float) -> int:
     return knots
 
 
+class _Sides(NamedTuple):
+    """What mixtures are of: maps to the scores of both sides, columns of the first, and how z is seen, if it is."""
+
+    maps: tuple[ScoreMap, ...]
+    dx: int
+    seen: Arrangement | None = None
+
+    @property
+    def dz(self) -> int:
+        """How many columns of z are seen."""
+        return 0 if self.seen is None else len(self.seen.order)
+
+    @property
+    def words(self) -> str:
+        """What the names of mixtures end with."""
+        return "" if self.seen is None else " with z"
+
+    def rows(self, scores: FloatArray, z: FloatArray) -> FloatArray:
+        """Columns of a mixture, from the scores of both sides (dx + dy, n) and z (dz, n)."""
+        if self.seen is None:
+            return scores
+        return np.ascontiguousarray(np.vstack([self.seen(np.clip(z, -FARTHEST_SCORE, FARTHEST_SCORE)), scores]))
+
+
 @dataclass(frozen=True)
 class MixtureRatio:
-    """Log-ratios by the folds' mixtures, averaged."""
+    """Log-ratios by the folds' mixtures, averaged; mixtures that see z do so in the arrangement `seen`."""
 
     maps: tuple[ScoreMap, ...]
     models: tuple[Model, ...]
     dx: int
+    seen: Arrangement | None = None
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
         widths = {model.width for model in self.models}
-        must_fit(self, widths == {len(self.maps)} and 0 < self.dx < len(self.maps))
+        must_fit(self, widths == {len(self.maps) + self.sides.dz} and 0 < self.dx < len(self.maps))
+
+    @property
+    def sides(self) -> _Sides:
+        """What the mixtures are of."""
+        return _Sides(self.maps, self.dx, self.seen)
 
     def __call__(self, both: FloatArray, z: FloatArray) -> FloatArray:
-        """Log-ratios of latents (dx + dy, m), whatever their z (dz, m), shape (m,)."""
+        """Log-ratios of latents (dx + dy, m) and their z (dz, m), shape (m,)."""
         return self.of_scores(new_scores(self.maps, both), z)
 
-    def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:  # noqa: ARG002 - the contract of log-ratios
+    def of_scores(self, scores: FloatArray, z: FloatArray) -> FloatArray:
         """Log-ratios of the latents' normal scores (dx + dy, m), shape (m,)."""
-        return _averaged(np.array([model.log_ratio(scores, self.dx) for model in self.models]))
+        rows, dz = self.sides.rows(scores, z), self.sides.dz
+        return _averaged(np.array([model.log_ratio(rows, self.dx, dz) for model in self.models]))
 
 
 @dataclass(frozen=True)
 class _Fold:
-    """Rows to learn from, (d, n), rows that are held out, whether there are classes, and how many rows tell as one."""
+    """Rows to learn from, (d, n), and rows that are held out, whether there are classes, how many rows tell as one.
+
+    The first dz columns of the rows are z.
+    """
 
     rows: FloatArray
     held: FloatArray
     classes: bool
     effect: float = 1.0
+    dz: int = 0
 
     @classmethod
-    def of(cls, scores: FloatArray, held: HeldOut, classes: bool, effect: float = 1.0) -> _Fold:
+    def of(cls, scores: FloatArray, held: HeldOut, classes: bool, effect: float = 1.0, dz: int = 0) -> _Fold:
         rows = np.ascontiguousarray(np.delete(scores, held.away, axis=1))
-        return cls(rows, np.ascontiguousarray(scores[:, held.rows]), classes, effect)
+        return cls(rows, np.ascontiguousarray(scores[:, held.rows]), classes, effect, dz)
 
     @property
     def share(self) -> float:
@@ -247,8 +322,9 @@ class _Fold:
         """Mixtures of 2, 4, 8, ... components, as many as effective rows allow."""
         (d, n), model = self.rows.shape, Gaussians.one(self.rows)
         prior = model.covariances[0].copy()
-        needed = ROWS_PER_PARAMETER * (1 + d + d * (d + 1) // 2)  # a weight, a mean and a covariance
-        while 2.0 * needed * len(model.weights) <= n / self.effect and len(model.weights) < MOST_COMPONENTS:
+        needed = ROWS_PER_PARAMETER * parameters(d)
+        most = MOST_COMPONENTS * parameters(d - self.dz) // parameters(d)  # with z, no more parameters than without
+        while 2.0 * needed * len(model.weights) <= n / self.effect and 2 * len(model.weights) <= most:
             model = model.doubled(self.rows, prior)
             yield model
 
@@ -276,24 +352,25 @@ def _climbed(
     ----------
     fold : _Fold
     dx : int
-    plain : ndarray, shape (bases, held-out rows)
-        Log-ratios by the plain bases.
+    plain : ndarray, shape (models, held-out rows)
+        Log-ratios by plainer models.
     rows : Rows
         How the rows that are held out depend on each other.
     """
     steps: list[tuple[Model, ...]] = []
     chances: list[float] = []  # that a step and all smaller ones are needed
     held, best = plain, [best_mixture(plain)]
+    ahead = 1 if fold.dz else LOOK_AHEAD
 
     def added(below: int) -> float:
-        gains = best[min(below + LOOK_AHEAD, len(best) - 1)] - best[below]
+        gains = best[min(below + ahead, len(best) - 1)] - best[below]
         return (chances[-1] if chances else 1.0) * probability(gains, fold.share, rows)
 
     for step in fold.steps():
         steps.append(step)
-        held = np.vstack([held, *(model.log_ratio(fold.held, dx) for model in step)])
+        held = np.vstack([held, *(model.log_ratio(fold.held, dx, fold.dz) for model in step)])
         best.append(best_mixture(held))
-        if len(steps) >= LOOK_AHEAD:
+        if len(steps) >= ahead:
             chances.append(added(len(chances)))
             if counted(chances[-1]) == 0.0:
                 break

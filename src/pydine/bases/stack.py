@@ -112,6 +112,10 @@ class Stack:
         seen = mixture_log_density(np.array([member.seen for member in self.members]), weights)
         return replace(self, held_out=ratios, seen=seen, weights=weights)
 
+    def with_members(self, more: Sequence[Member]) -> Stack:
+        """The stack with more members."""
+        return replace(self, members=(*self.members, *more))._mixed() if more else self
+
     def evidence_of(self, held_out: FloatArray) -> float:
         """How far the stack with one more member counts, whose held-out log-ratios are (n,): from 0 to 1."""
         joined = mixed(np.array([self.held_out, held_out]), self.folds)[0]

@@ -202,21 +202,25 @@ def split_gaussians(
 
 
 def gaussians_log_ratio(
-    rows: FloatArray, dx: int, weights: FloatArray, means: FloatArray, covariances: FloatArray
+    rows: FloatArray, dx: int, weights: FloatArray, means: FloatArray, covariances: FloatArray, dz: int = 0
 ) -> FloatArray:
-    """ln p(x, y) - ln p(x) - ln p(y) of rows (d, n) under a mixture of Gaussians; the first dx columns are x.
+    """ln p(x, y | z) - ln p(x | z) - ln p(y | z) of rows (d, n) under a mixture of Gaussians.
 
-    The marginals of a mixture of Gaussians are mixtures of the Gaussians' marginals.
+    The first dz columns are z, the next dx are x. Marginals of a mixture of Gaussians are mixtures of the Gaussians'
+    marginals.
 
     Returns
     -------
     (n,) float64, nats.
     """
     ratios, densities = np.zeros(rows.shape[1]), np.empty(rows.shape[1])
-    for sign, columns in ((1.0, slice(None)), (-1.0, slice(dx)), (-1.0, slice(dx, None))):
+    given = tuple(range(dz))
+    x, y = tuple(range(dz, dz + dx)), tuple(range(dz + dx, len(rows)))
+    for sign, chosen in ((1.0, given + x + y), (-1.0, given + x), (-1.0, given + y), (1.0, given))[: 4 if dz else 3]:
+        columns = np.array(chosen)
         some = [
             np.ascontiguousarray(part)
-            for part in (rows[columns], weights, means[:, columns], covariances[:, columns, columns])
+            for part in (rows[columns], weights, means[:, columns], covariances[:, columns[:, None], columns])
         ]
         _em(*some, some[-1][0], 0.0, 0, 0.0, densities)
         ratios += sign * densities

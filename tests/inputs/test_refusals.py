@@ -143,7 +143,7 @@ class TestWhatIsRefused:
         assert f"must vary by more than float64 can resolve, but runs from {lowest} to {lowest + 1}" in message
         assert f"subtract {lowest}, which does not change the information" in message
 
-    @pytest.mark.parametrize("matrix", [sparse.csr_array(TABLE), sparse.coo_matrix(TABLE)])
+    @pytest.mark.parametrize("matrix", [sparse.csr_array(TABLE), sparse.coo_matrix(TABLE), sparse.dok_array(TABLE)])
     def test_a_sparse_matrix(self, matrix):
         assert refusal(matrix, B) == "x is a sparse matrix, which is not read; pass its toarray()."
 

@@ -110,7 +110,7 @@ def read_columns(label: str, value: Any, source: Source | None = None) -> Column
             f"{label} is the name {value!r}, but there is no data; "
             "pass data=frame to name columns, or pass the values themselves."
         )
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and not _is_sparse(value):  # one of SciPy's sparse matrices is a mapping
         return _stack(label, tuple(map(_display, value)), [_one_column(label, column) for column in value.values()])
     frame = _from_native(label, value)
     if _is_wrapped(frame, "DataFrame"):
@@ -399,9 +399,13 @@ def _one_column(label: str, value: Any) -> Any:
     return array
 
 
+def _is_sparse(value: Any) -> bool:
+    return hasattr(value, "toarray") and type(value).__module__.startswith(("scipy.", "sparse."))
+
+
 def _as_array(label: str, value: Any) -> NDArray[Any]:
     """Make an array of anything NumPy takes. Missing entries, None or masked, become NaN."""
-    if hasattr(value, "toarray") and type(value).__module__.startswith(("scipy.", "sparse.")):
+    if _is_sparse(value):
         raise ValueError(f"{label} is a sparse matrix, which is not read; pass its toarray().")
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "biuf":
         return np.ma.filled(value.astype(np.float64), np.nan)

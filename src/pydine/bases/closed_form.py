@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import digamma, expit, ndtri, polygamma
 
 from pydine.latents.directions import BEYOND
+from pydine.latents.linear_effect import ENOUGH_ROWS, LinearEffect
 from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
-# precision: for larger samples the bias from ranks is simulated with this many rows and scaled, since it falls as 1/n.
-ENOUGH_ROWS = 10_000
 BIAS_REPLICATES = 16  # precision: bootstrap replicates: their Monte Carlo error is a tenth of a standard error
 SMALLEST_VARIANCE = 1e-10  # guard: of a latent, or of a combination of latents; less is rounding
 
@@ -138,12 +137,13 @@ class RankEffect(NamedTuple):
     inflation: float
 
 
-def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffect:
+def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int, given: LinearEffect | None = None) -> RankEffect:
     """The effect of ranks (normal scores in place of values) on the closed form, by a parametric bootstrap.
 
     Under a Gaussian copula it depends on the copula and on n alone. Each replicate draws n rows from the fitted copula
     and compares the closed form of their ranks with that of the rows themselves: the sampling error that both share
-    cancels, so few replicates are enough. Their standard deviations are compared too.
+    cancels, so few replicates are enough. Their standard deviations are compared too. Given z, the rows that are drawn
+    are what z leaves of columns: it moves them before they are ranked, and is taken out again.
 
     Parameters
     ----------
@@ -153,30 +153,41 @@ def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffe
         Degrees of freedom of the covariance.
     n : int
         Rows of the sample.
+    given : LinearEffect, optional
+        What z does to the columns, of at most `ENOUGH_ROWS` rows.
 
     Returns
     -------
     RankEffect
         A function of the arguments alone: the draws are always the same.
     """
-    if len(covariance) == 2:
+    if given is None and len(covariance) == 2:
         squares = adjusted_canonical_correlations(covariance, dx, dof)[0]
         bias, inflation = _on_curve(np.sqrt(squares), n)
         return RankEffect(float(bias[0]), float(inflation[0]))
-    rows, replicates, rng = min(n, ENOUGH_ROWS), BIAS_REPLICATES, np.random.default_rng([dx, len(covariance) - dx])
-    factor = np.linalg.cholesky(without_chance(covariance, dx, dof))
+    rows = min(n, ENOUGH_ROWS) if given is None else given.z.shape[1]
+    replicates, rng = BIAS_REPLICATES, np.random.default_rng([dx, len(covariance) - dx])
+    scale = np.sqrt(np.diag(covariance))
+    factor = np.linalg.cholesky(without_chance(covariance / np.outer(scale, scale), dx, dof))
     table = ndtri(np.arange(1, rows + 1) / (rows + 1.0))
     scores = np.empty((len(factor), rows))
     from_ranks, from_rows = np.empty(replicates), np.empty(replicates)
     for i in range(replicates):
         drawn = factor @ rng.standard_normal((len(factor), rows))
-        for column, order in zip(scores, np.argsort(drawn, axis=1), strict=True):
+        whole = drawn if given is None else given.moved(drawn, rng)
+        for column, order in zip(scores, np.argsort(whole, axis=1), strict=True):
             column[order] = table
-        drawn -= drawn.mean(axis=1, keepdims=True)
+        ranked, drawn = (_centred(each) if given is None else given.taken(each) for each in (scores, drawn))
         with np.errstate(invalid="ignore"):  # near-copies of one side may have the same ranks: no value, left out below
-            from_ranks[i] = gaussian_information(scores @ scores.T, dx)
+            from_ranks[i] = gaussian_information(ranked @ ranked.T, dx)
         from_rows[i] = gaussian_information(drawn @ drawn.T, dx)
     return _compared(from_ranks, from_rows, rows / n)
+
+
+def _centred(columns: FloatArray) -> FloatArray:
+    """Columns (d, n) less their means."""
+    centred: FloatArray = columns - columns.mean(axis=1, keepdims=True)
+    return centred
 
 
 def _compared(from_ranks: FloatArray, from_rows: FloatArray, share: float) -> RankEffect:
@@ -321,7 +332,7 @@ def _row_scores(rows: FloatArray) -> FloatArray:
 
 def _row_information(a: FloatArray, b: FloatArray) -> FloatArray:
     """-0.5 ln(1 - r^2) of the rows of two arrays (m, n), shape (m,)."""
-    a, b = (c - c.mean(axis=1, keepdims=True) for c in (a, b))
+    a, b = _centred(a), _centred(b)
     squares = np.einsum("ij,ij->i", a, b) ** 2 / (np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
     with np.errstate(divide="ignore"):
         information: FloatArray = -0.5 * np.log1p(-np.minimum(squares, 1.0))

@@ -46,7 +46,7 @@ class GaussianBase:
         details: dict[str, object] = {}
         chance = wishart_bias(dx, dy, dof) if self.corrected else 0.0
         if self.corrected:
-            ranks = rank_effect(covariance, dx, dof, latents.n_rows)
+            ranks = rank_effect(covariance, dx, dof, latents.n_rows, latents.linear_effect)
             details = {"wishart_bias": chance, "rank_bias": ranks.bias * effect}
             value, error = value - chance - ranks.bias * effect, error * ranks.inflation
         held_out = partial(self._held_out, latents, effect)

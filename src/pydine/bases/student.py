@@ -48,7 +48,7 @@ class StudentBase:
         ratios = ratio.of(t)
         effect = latents.rows.effect(ratios)[0] * latents.depleted
         value, error = float(ratios.mean()), float(ratios.std() * np.sqrt(effect / n))
-        ranks = rank_effect(correlation, dx, latents.dof, n)
+        ranks = rank_effect(correlation, dx, latents.dof, n, latents.linear_effect)
         chance = wishart_bias(dx, dy, max(latents.dof / effect, dx + dy + 1.0))
         details: dict[str, object] = {
             "wishart_bias": chance,

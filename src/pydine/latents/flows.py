@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.latents.functions import FARTHEST_SCORE
+from pydine.latents.linear_effect import ENOUGH_ROWS, LinearEffect
 from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap, ThinnedMap
 from pydine.sampling import INDEPENDENT, Rows
@@ -100,6 +101,15 @@ class Latents:
         """By how much the variance of a sum over rows is larger as latents are residuals (`Rows.depleted`)."""
         dx = self.dimensions[0]
         return 1.0 if self.rows.exchangeable else self.sampling.depleted(self.both[:dx], self.both[dx:])
+
+    @cached_property
+    def linear_effect(self) -> LinearEffect | None:
+        """What z says of the columns in a line; None if there is no z, or too much of it."""
+        if self.scores is None or not self.dimensions[2]:
+            return None
+        order, z = self.outwards, Arrangement.beside(self.z, self.unprojected)(self.z)
+        some = order[np.linspace(0, len(order) - 1, min(len(order), ENOUGH_ROWS)).astype(np.intp)]
+        return LinearEffect.of(self.scores[:, some], z[:, some])
 
     @property
     def n_rows(self) -> int:

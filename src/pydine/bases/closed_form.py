@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import digamma, expit, ndtri, polygamma
 
 from pydine.latents.directions import BEYOND
-from pydine.latents.linear_effect import ENOUGH_ROWS, LinearEffect
 from pydine.latents.triangular import solve_lower
 from pydine.types import FloatArray
 
+# precision: for larger samples the bias from ranks is simulated with this many rows and scaled, since it falls as 1/n.
+ENOUGH_ROWS = 10_000
 BIAS_REPLICATES = 16  # precision: bootstrap replicates: their Monte Carlo error is a tenth of a standard error
 SMALLEST_VARIANCE = 1e-10  # guard: of a latent, or of a combination of latents; less is rounding
 
@@ -130,6 +131,20 @@ def spikes(squares: FloatArray, dx: int, dy: int, dof: float) -> FloatArray:
     return np.minimum(shares, 1.0)
 
 
+def without_rank_noise(covariance: FloatArray, kept: FloatArray) -> FloatArray:
+    """A covariance (d, d) of latents less the variance that ranks add to what z leaves of each (`kept_by_ranks`, (d,)).
+
+    At most half of what makes the covariance singular is taken.
+    """
+    noise = np.diag(covariance) * (1.0 - kept**2)
+    if not noise.any():
+        return covariance
+    spread = np.sqrt(np.maximum(noise, SMALLEST_VARIANCE * np.diag(covariance)))
+    most = 0.5 * float(np.linalg.eigvalsh(covariance / np.outer(spread, spread))[0])
+    left: FloatArray = covariance - np.diag(noise) * min(1.0, max(most, 0.0))
+    return left
+
+
 class RankEffect(NamedTuple):
     """The effect of ranks on an estimate: the bias in nats, to be subtracted, and the factor on the standard error."""
 
@@ -137,13 +152,12 @@ class RankEffect(NamedTuple):
     inflation: float
 
 
-def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int, given: LinearEffect | None = None) -> RankEffect:
+def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int) -> RankEffect:
     """The effect of ranks (normal scores in place of values) on the closed form, by a parametric bootstrap.
 
     Under a Gaussian copula it depends on the copula and on n alone. Each replicate draws n rows from the fitted copula
     and compares the closed form of their ranks with that of the rows themselves: the sampling error that both share
-    cancels, so few replicates are enough. Their standard deviations are compared too. Given z, the rows that are drawn
-    are what z leaves of columns: it moves them before they are ranked, and is taken out again.
+    cancels, so few replicates are enough. Their standard deviations are compared too.
 
     Parameters
     ----------
@@ -153,41 +167,30 @@ def rank_effect(covariance: FloatArray, dx: int, dof: float, n: int, given: Line
         Degrees of freedom of the covariance.
     n : int
         Rows of the sample.
-    given : LinearEffect, optional
-        What z does to the columns, of at most `ENOUGH_ROWS` rows.
 
     Returns
     -------
     RankEffect
         A function of the arguments alone: the draws are always the same.
     """
-    if given is None and len(covariance) == 2:
+    if len(covariance) == 2:
         squares = adjusted_canonical_correlations(covariance, dx, dof)[0]
         bias, inflation = _on_curve(np.sqrt(squares), n)
         return RankEffect(float(bias[0]), float(inflation[0]))
-    rows = min(n, ENOUGH_ROWS) if given is None else given.z.shape[1]
-    replicates, rng = BIAS_REPLICATES, np.random.default_rng([dx, len(covariance) - dx])
-    scale = np.sqrt(np.diag(covariance))
-    factor = np.linalg.cholesky(without_chance(covariance / np.outer(scale, scale), dx, dof))
+    rows, replicates, rng = min(n, ENOUGH_ROWS), BIAS_REPLICATES, np.random.default_rng([dx, len(covariance) - dx])
+    factor = np.linalg.cholesky(without_chance(covariance, dx, dof))
     table = ndtri(np.arange(1, rows + 1) / (rows + 1.0))
     scores = np.empty((len(factor), rows))
     from_ranks, from_rows = np.empty(replicates), np.empty(replicates)
     for i in range(replicates):
         drawn = factor @ rng.standard_normal((len(factor), rows))
-        whole = drawn if given is None else given.moved(drawn, rng)
-        for column, order in zip(scores, np.argsort(whole, axis=1), strict=True):
+        for column, order in zip(scores, np.argsort(drawn, axis=1), strict=True):
             column[order] = table
-        ranked, drawn = (_centred(each) if given is None else given.taken(each) for each in (scores, drawn))
+        drawn -= drawn.mean(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):  # near-copies of one side may have the same ranks: no value, left out below
-            from_ranks[i] = gaussian_information(ranked @ ranked.T, dx)
+            from_ranks[i] = gaussian_information(scores @ scores.T, dx)
         from_rows[i] = gaussian_information(drawn @ drawn.T, dx)
     return _compared(from_ranks, from_rows, rows / n)
-
-
-def _centred(columns: FloatArray) -> FloatArray:
-    """Columns (d, n) less their means."""
-    centred: FloatArray = columns - columns.mean(axis=1, keepdims=True)
-    return centred
 
 
 def _compared(from_ranks: FloatArray, from_rows: FloatArray, share: float) -> RankEffect:
@@ -249,7 +252,11 @@ class PairInformation(NamedTuple):
 
 
 def pair_information(
-    correlations: FloatArray, dof: float, n: int, effects: FloatArray | None = None
+    correlations: FloatArray,
+    dof: float,
+    n: int,
+    effects: FloatArray | None = None,
+    kept: tuple[FloatArray, FloatArray] | None = None,
 ) -> PairInformation:
     """The bias-corrected closed form of each of many pairs of columns: -0.5 ln(1 - r^2) less its bias.
 
@@ -264,23 +271,39 @@ def pair_information(
         Rows of the sample.
     effects : ndarray, shape (m,), optional
         Of rows that depend on each other, on the variance of each (`sampling.Effects`).
+    kept : tuple of two ndarray, shape (m,), optional
+        What ranks keep of the correlations of either column (`latents.linear_effect`).
 
     Returns
     -------
     PairInformation
         Arrays of shape (m,).
     """
+    noisy, spread = correlations, np.ones(len(correlations))
+    if kept is not None:
+        correlations = _without_noise(correlations, *kept)
+        np.divide(1.0 - noisy**2, 1.0 - correlations**2, out=spread, where=np.abs(correlations) < 1.0)
     with np.errstate(divide="ignore"):
         plain = -0.5 * np.log1p(-(correlations**2))
     free = dof if effects is None else np.maximum(dof / effects, 3.0)
     squares = np.clip(1.0 - (1.0 - correlations**2) / (1.0 - 1.0 / free), 0.0, 1.0)  # as an adjusted R^2
     bias, inflation = _on_curve(np.sqrt(squares), n)
     before, after = polygamma(1, free / 2.0), polygamma(1, (free - 1.0) / 2.0)
-    errors = 0.5 * np.sqrt(after + (2.0 * squares - 1.0) * before) * inflation
+    errors = 0.5 * np.sqrt(after + (2.0 * squares - 1.0) * before) * inflation * spread
     if effects is None:
         return PairInformation(plain - wishart_bias(1, 1, dof) - bias, errors)
     chance = 0.5 * (digamma(free / 2.0) - digamma((free - 1.0) / 2.0))  # `wishart_bias` of each
     return PairInformation(plain - chance - bias * effects, errors)
+
+
+def _without_noise(correlations: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    """`without_rank_noise` of pairs of columns, of whose correlations (m,) ranks keep x and y (m,)."""
+    noise = np.maximum(1.0 - np.array([x, y]) ** 2, SMALLEST_VARIANCE)
+    a, b = 1.0 / noise
+    least = 0.5 * (a + b - np.sqrt((a - b) ** 2 + 4.0 * correlations**2 * a * b))
+    share = np.clip(0.5 * least, 0.0, 1.0)
+    found: FloatArray = correlations / np.sqrt(np.prod(1.0 - share * noise, axis=0))
+    return np.where(np.abs(correlations) == 1.0, correlations, found)
 
 
 def _on_curve(correlations: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -332,7 +355,7 @@ def _row_scores(rows: FloatArray) -> FloatArray:
 
 def _row_information(a: FloatArray, b: FloatArray) -> FloatArray:
     """-0.5 ln(1 - r^2) of the rows of two arrays (m, n), shape (m,)."""
-    a, b = _centred(a), _centred(b)
+    a, b = (c - c.mean(axis=1, keepdims=True) for c in (a, b))
     squares = np.einsum("ij,ij->i", a, b) ** 2 / (np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
     with np.errstate(divide="ignore"):
         information: FloatArray = -0.5 * np.log1p(-np.minimum(squares, 1.0))

@@ -14,6 +14,7 @@ from pydine.bases.closed_form import (
     rank_effect,
     wishart_bias,
     without_chance,
+    without_rank_noise,
 )
 from pydine.bases.elliptical import EllipticalRatio
 from pydine.latents.flows import Latents
@@ -42,12 +43,16 @@ class GaussianBase:
         ratio = EllipticalRatio(covariance, np.inf, dx)
         effect = latents.rows.effect_of(lambda: ratio.of(latents.both)) * latents.depleted
         dof = max(dof / effect, len(covariance) + 1.0)
-        value, error = gaussian_information(covariance, dx), gaussian_standard_error(covariance, dx, dof)
+        value = noisy = gaussian_information(covariance, dx)
+        if self.corrected:
+            covariance = without_rank_noise(covariance, latents.kept_by_ranks)
+            value = gaussian_information(covariance, dx)
+        error = gaussian_standard_error(covariance, dx, dof) * float(np.exp(2.0 * (value - noisy) / min(dx, dy)))
         details: dict[str, object] = {}
         chance = wishart_bias(dx, dy, dof) if self.corrected else 0.0
         if self.corrected:
-            ranks = rank_effect(covariance, dx, dof, latents.n_rows, latents.linear_effect)
-            details = {"wishart_bias": chance, "rank_bias": ranks.bias * effect}
+            ranks = rank_effect(covariance, dx, dof, latents.n_rows)
+            details = {"wishart_bias": chance, "rank_bias": ranks.bias * effect - (value - noisy)}
             value, error = value - chance - ranks.bias * effect, error * ranks.inflation
         held_out = partial(self._held_out, latents, effect)
         return FittedBase("gaussian", value, error, ratio, held_out, details, chance=chance)

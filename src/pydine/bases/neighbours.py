@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from pydine.bases.base import FittedBase, mean_and_error
+from pydine.bases.closed_form import ENOUGH_ROWS
 from pydine.bases.elliptical import places
 from pydine.kernels.mixing import mixture_log_density
 from pydine.kernels.neighbours import neighbours
 from pydine.latents.flows import Latents
-from pydine.latents.linear_effect import ENOUGH_ROWS
 from pydine.types import FloatArray, RowArray
 from pydine.units.rows import some_of
 

@@ -9,7 +9,13 @@ from functools import partial
 import numpy as np
 
 from pydine.bases.base import FittedBase, or_independent
-from pydine.bases.closed_form import rank_effect, wishart_bias, without_chance
+from pydine.bases.closed_form import (
+    gaussian_information,
+    rank_effect,
+    wishart_bias,
+    without_chance,
+    without_rank_noise,
+)
 from pydine.bases.elliptical import EllipticalRatio, elliptical_density, scores_of, student_scores
 from pydine.latents.flows import Latents
 from pydine.latents.triangular import solve_lower
@@ -48,15 +54,17 @@ class StudentBase:
         ratios = ratio.of(t)
         effect = latents.rows.effect(ratios)[0] * latents.depleted
         value, error = float(ratios.mean()), float(ratios.std() * np.sqrt(effect / n))
-        ranks = rank_effect(correlation, dx, latents.dof, n, latents.linear_effect)
+        sharper = without_rank_noise(correlation, latents.kept_by_ranks)
+        noise = gaussian_information(sharper, dx) - gaussian_information(correlation, dx)
+        ranks = rank_effect(sharper, dx, latents.dof, n)
         chance = wishart_bias(dx, dy, max(latents.dof / effect, dx + dy + 1.0))
         details: dict[str, object] = {
             "wishart_bias": chance,
-            "rank_bias": ranks.bias * effect,
+            "rank_bias": ranks.bias * effect - noise,
             "student_degrees": degrees,
         }
         held_out = partial(self._held_out, latents, t, degrees, effect)
-        value = value - chance - ranks.bias * effect
+        value, error = value - chance - ranks.bias * effect + noise, error * float(np.exp(2.0 * noise / min(dx, dy)))
         return FittedBase("student", value, error, ratio, held_out, details, chance=chance)
 
     def _held_out(self, latents: Latents, t: FloatArray, degrees: float, effect: float) -> FloatArray:

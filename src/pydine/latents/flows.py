@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pydine.latents.functions import FARTHEST_SCORE
-from pydine.latents.linear_effect import ENOUGH_ROWS, LinearEffect
+from pydine.latents.linear_effect import RankNoise
 from pydine.latents.projection import Blocks, Projection
 from pydine.latents.scores import ScoreMap, ThinnedMap
 from pydine.sampling import INDEPENDENT, Rows
@@ -68,6 +68,8 @@ class Latents:
         How rows depend on each other.
     around : tuple of bool
         Which latents are those of angles, whose two ends meet; empty if none are.
+    ranks : tuple of RankNoise and of int, optional
+        What ranks do to columns that z moves, and which of these the latents are.
     """
 
     dimensions: tuple[int, int, int]
@@ -88,6 +90,7 @@ class Latents:
     codes: tuple[IntArray, IntArray, IntArray] | None = None
     rows: Rows = INDEPENDENT
     around: tuple[bool, ...] = ()
+    ranks: tuple[RankNoise, tuple[int, ...]] | None = None
 
     @cached_property
     def sampling(self) -> Rows:
@@ -102,14 +105,13 @@ class Latents:
         dx = self.dimensions[0]
         return 1.0 if self.rows.exchangeable else self.sampling.depleted(self.both[:dx], self.both[dx:])
 
-    @cached_property
-    def linear_effect(self) -> LinearEffect | None:
-        """What z says of the columns in a line; None if there is no z, or too much of it."""
-        if self.scores is None or not self.dimensions[2]:
-            return None
-        order, z = self.outwards, Arrangement.beside(self.z, self.unprojected)(self.z)
-        some = order[np.linspace(0, len(order) - 1, min(len(order), ENOUGH_ROWS)).astype(np.intp)]
-        return LinearEffect.of(self.scores[:, some], z[:, some])
+    @property
+    def kept_by_ranks(self) -> FloatArray:
+        """What ranks keep of the correlations of each latent, (dx + dy,); see `latents.linear_effect`."""
+        if self.ranks is None:
+            return np.ones(len(self.unprojected))
+        noise, places = self.ranks
+        return noise.kept[list(places)]
 
     @property
     def n_rows(self) -> int:
@@ -152,6 +154,7 @@ class Latents:
             steps=None if self.steps is None else self.steps[columns],
             scores=None if self.scores is None else self.scores[columns] * signs[:, None],
             around=tuple(self.around[i] for i in columns) if self.around else (),
+            ranks=None if self.ranks is None else (self.ranks[0], tuple(self.ranks[1][i] for i in columns)),
         )
         found.__dict__["_functions"] = self._functions  # z is the same: its functions are evaluated and kept once
         if "outwards" in self.__dict__:  # an order that is known stays, above all that of `shifted`

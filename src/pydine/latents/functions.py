@@ -236,13 +236,13 @@ def _bent(z: FloatArray, sides: FloatArray) -> tuple[int, ...]:
 
     What waves along a column explain of what all columns leave of a side in a line is chi-squared if it does not bend.
     """
-    (dz, n), basis = z.shape, _span(np.vstack([np.ones(z.shape[1]), z]).T)
+    (dz, n), basis = z.shape, span(np.vstack([np.ones(z.shape[1]), z]).T)
     left = sides - (sides @ basis) @ basis.T
     spread = np.einsum("ij,ij->i", left, left) / max(n - basis.shape[1], 1)
     found = []
     for j in range(dz if basis.shape[1] < n else 0):
-        line, waves = _span(np.vstack([np.ones(n), z[j]]).T), _column_waves(z[j : j + 1])
-        bends = _span(waves - line @ (line.T @ waves))
+        line, waves = span(np.vstack([np.ones(n), z[j]]).T), _column_waves(z[j : j + 1])
+        bends = span(waves - line @ (line.T @ waves))
         products = left @ bends
         limit = chdtri(max(bends.shape[1], 1), BENT_BY_CHANCE / (dz * len(sides)))
         if ((products * products).sum(axis=1) > limit * spread).any():
@@ -250,7 +250,7 @@ def _bent(z: FloatArray, sides: FloatArray) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _span(columns: FloatArray) -> FloatArray:
+def span(columns: FloatArray) -> FloatArray:
     """An orthonormal basis (n, r) of what columns (n, c) span, none of it rounding: few values have few shapes."""
     sizes, turns = np.linalg.eigh(columns.T @ columns)
     kept = sizes > SMALLEST_BEND * len(columns)

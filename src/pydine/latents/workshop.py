@@ -15,6 +15,7 @@ import numpy as np
 from pydine.inputs.table import Question, Table
 from pydine.latents.flows import ROWS_KEPT, Latents, RankFlow
 from pydine.latents.functions import FunctionsOfZ
+from pydine.latents.linear_effect import RankNoise
 from pydine.latents.projection import Projection
 from pydine.latents.scores import ScoreMap
 from pydine.types import FloatArray
@@ -282,6 +283,7 @@ class Workshop:
             two_valued=tuple(self.is_two_valued(unit.target) for unit in units),
             unlearned=tuple(m.unit.unlearned * _of_z(unit, dz) for unit, m in zip(units, made, strict=True)),
             scores=sides if dz else None,
+            ranks=(RankNoise(sides, z), tuple(range(dx + dy))) if dz else None,
             rows=self.table.rows,
             around=around if any(around) else (),
         )

@@ -131,12 +131,18 @@ def wide_information(
     where = np.searchsorted(positions, left)  # of those that are left, among the variables
     found = _Found(len(names), float(alpha))
     matrices = _Matrices.make(Path(out), len(names)) if out is not None and Path(out).suffix != ".parquet" else None
-    nats = _Nats(n_samples, 1.0, np.empty(0))
+    nats = _Nats(n_samples, 1.0, np.empty(0), np.empty(0))
     if len(left) > 1:
         with progress_bar(f"fitting {len(left):,} units", len(left) if variables.given else 0, progress) as step:
             latents = workshop.watched(step).very_many(left, variables.given)
         tiles = Tiles.of(latents)
-        nats = _Nats(n_samples, latents.dof, np.array(latents.unlearned), None if tiles.rows.exchangeable else tiles)
+        nats = _Nats(
+            n_samples,
+            latents.dof,
+            np.array(latents.unlearned),
+            latents.kept_by_ranks,
+            None if tiles.rows.exchangeable else tiles,
+        )
         del latents, workshop
         for tile in _tested(tiles, n_jobs, progress):
             found.add(tile)
@@ -258,6 +264,8 @@ class _Nats(NamedTuple):
         Degrees of freedom of the correlations.
     unlearned : ndarray, shape (p,)
         What the unit of each column may have missed of what is given, in nats.
+    ranks : ndarray, shape (p,)
+        What ranks keep of the correlations of each column.
     tiles : Tiles or None
         The columns, where rows depend on each other.
     """
@@ -265,6 +273,7 @@ class _Nats(NamedTuple):
     n: int
     dof: float
     unlearned: FloatArray
+    ranks: FloatArray
     tiles: Tiles | None = None
 
     def of(
@@ -272,7 +281,9 @@ class _Nats(NamedTuple):
     ) -> tuple[FloatArray, FloatArray]:
         """Values and standard errors of pairs (m,) of columns."""
         effects = None if self.tiles is None else self.tiles.effects(first, second, correlations)
-        values, errors = pair_information(correlations, self.dof, self.n, effects)
+        values, errors = pair_information(
+            correlations, self.dof, self.n, effects, (self.ranks[first], self.ranks[second])
+        )
         learned = pairs_with_unlearned(values, errors, self.unlearned[first] + self.unlearned[second])
         return learned.values, learned.errors
 

@@ -250,7 +250,9 @@ class AllPairs:
         pair, dof = np.triu_indices(len(leading), 1), latents.dof
         correlations = (leading @ leading.T / dof)[pair]
         correlations[np.abs(correlations) > LARGEST_CORRELATION] = 1.0
-        values, errors = pair_information(correlations, dof, self.variables.table.n_samples)
+        ranks = latents.kept_by_ranks[starts]
+        n, kept = self.variables.table.n_samples, (ranks[pair[0]], ranks[pair[1]])
+        values, errors = pair_information(correlations, dof, n, kept=kept)
         unlearned = np.array(latents.unlearned)[starts]
         return pairs_with_unlearned(values, errors, unlearned[pair[0]] + unlearned[pair[1]])
 

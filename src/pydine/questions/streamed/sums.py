@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pydine.bases.closed_form import corrected_information, rank_effect
+from pydine.bases.closed_form import corrected_information, gaussian_information, rank_effect, without_rank_noise
 from pydine.latents.flows import Latents, RankFlow
 from pydine.latents.projection import degrees_left, squares_taken
 from pydine.latents.triangular import solve_lower
@@ -46,6 +46,8 @@ class Sums(NamedTuple):
     dof : float
     variables : tuple of slice
         Which latents are which variable's.
+    ranks : ndarray, shape (d,)
+        What ranks of so many rows keep of the latents' correlations.
     """
 
     n: int
@@ -55,6 +57,7 @@ class Sums(NamedTuple):
     squared: NDArray[np.bool_]
     dof: float
     variables: tuple[slice, ...]
+    ranks: FloatArray
 
     @classmethod
     def of(
@@ -78,7 +81,8 @@ class Sums(NamedTuple):
         if total is None:
             raise ValueError("there are no rows to add up")
         cross, dof = maps.cross_product(total), degrees_left(total.n, flow.projection.shares)
-        return cls(total.n, cross, total.fourth, total.third, maps.is_square[:, 0], dof, tuple(variables))
+        ranks = 1.0 - (1.0 - latents.kept_by_ranks) * (latents.n_rows / total.n)
+        return cls(total.n, cross, total.fourth, total.third, maps.is_square[:, 0], dof, tuple(variables), ranks)
 
     @property
     def d(self) -> int:
@@ -108,10 +112,13 @@ class Sums(NamedTuple):
         """The corrected closed form of two variables, in nats, and its standard error."""
         chosen = [*range(x.start, x.stop), *range(y.start, y.stop)]
         dx = x.stop - x.start
-        covariance = self.cross_product[np.ix_(chosen, chosen)] / self.dof
+        noisy = self.cross_product[np.ix_(chosen, chosen)] / self.dof
+        covariance = without_rank_noise(noisy, self.ranks[chosen])
         ranks = rank_effect(covariance, dx, self.dof, self.n)
         value, error = corrected_information(covariance, dx, self.dof)
-        return value - ranks.bias, error * ranks.inflation
+        gain = gaussian_information(covariance, dx) - gaussian_information(noisy, dx)
+        spread = float(np.exp(2.0 * gain / min(dx, len(chosen) - dx)))
+        return value - ranks.bias, error * ranks.inflation * spread
 
     def _squares(self, variable: slice) -> slice:
         return slice(variable.start + self.d, variable.stop + self.d)

@@ -6,6 +6,7 @@ import io
 import re
 import shutil
 import signal
+import sys
 import time
 import tokenize
 from pathlib import Path
@@ -184,8 +185,15 @@ def test_a_string_that_stands_by_itself_is_left_out():
     assert code_of('"""\nA\n"""\nx = 1\n') == "x = 1"
 
 
+def is_covered():
+    """Whether lines are counted just now."""
+    return "coverage" in sys.modules and sys.modules["coverage"].Coverage.current() is not None
+
+
 def test_ctrl_c_stays_ctrl_c():
     """A signal that comes while compiled code hands over what it returns: 1 in 14 of these used to be a SystemError."""
+    if is_covered():
+        pytest.skip("the signal may come while coverage holds its lock, which is never released then")
     rng = np.random.default_rng(0)
     context = rng.standard_normal((2, 60))
     target = context[0] + rng.standard_normal(60)
